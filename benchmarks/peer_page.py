@@ -198,10 +198,9 @@ at most the difference of the two loops. It is left out, because last bits would
 ## Tuners and studies
 
 `python benchmarks/tuner.py --write`: processor's time of a question of the default `Tuner` and of a report,
-and what it keeps, in a process whose bare loop is in the first line. The posterior keeps a Cholesky factor of
-8 n^2 bytes and the inverses of its diagonal blocks, which results and experiments have in common; they have
-two of each while experiments are pending when a kernel is learnt, or have results in another order than their
-questions.
+and what it keeps, in a process whose bare loop is in the first line; other processes ran beside it. The
+posterior, a Cholesky factor of 8 n^2 bytes, is made anew for each question; a kernel is learnt from the
+latest 200 results, more rarely the more there are.
 
 ```{{csv-table}}
 :file: results/tuner.csv

@@ -1,31 +1,14 @@
-"""What tests of the baselines for constrained problems share: settings, rounds, and the two discs."""
+"""What tests of the baselines for constrained problems share: settings and rounds."""
 
 import numpy as np
-from sklearn.gaussian_process.kernels import Matern
 
-from bandit_envs import Decisions, Problem, Setting
+from bandit_envs import Setting
 from bandit_envs.kernels.kernels import make_kernel
-from bandit_envs.laws import Gaussian, KnownFunction
-from bandit_envs.laws.functions import Moments
 
 LINE = np.linspace(0.0, 1.0, 30)[:, None]
 SETTING = Setting(arms=LINE, horizon=40, kernel=make_kernel("matern52"), noise_std=0.1, num_constraints=2)
 BOX = Setting(low=np.zeros(2), high=np.full(2, 6.0), horizon=40, num_constraints=2)
 NOWHERE = np.zeros(1)
-
-
-def two_discs(constraint_noise=0.0, horizon=110, **laws):
-    side = np.linspace(0.0, 6.0, 31)
-    arms = np.stack(np.meshgrid(side, side, indexing="ij"), axis=-1).reshape(-1, 2)
-    return Problem(
-        Decisions(arms),
-        KnownFunction(lambda x: -np.sin(x[:, 0]) - x[:, 1]),
-        Matern(1.0, nu=2.5),
-        constraints=(KnownFunction(lambda x: np.sin(x[:, 0]) * np.sin(x[:, 1]) + 0.95, Moments(0.0)),),
-        constraint_noise=Gaussian(constraint_noise),
-        horizon=horizon,
-        **laws,
-    )
 
 
 def feedback(reward, cost, step):

@@ -34,7 +34,7 @@ class SB3Agent(BaseAgent):
     the last round and waits for its next action, so all of its computation takes place there.
     `total_timesteps` is the horizon. Its seed is that of `reset`, also of the global generators of Python,
     numpy and torch, from which stable-baselines3 draws: `evaluate` restores them after each trial; in a loop
-    of your own, use `agents.generators.preserved_generators`, and do not alternate two learners.
+    of your own, use `agents.agent.generators.preserved_generators`, and do not alternate two learners.
     """
 
     holds_choice = True

@@ -132,16 +132,16 @@ class TunerHistory:
         pending = {**self.pending, self.tickets: len(self.rounds)}
         return TunerHistory((*self.rounds, started), pending, self.tickets + 1)
 
-    def tell(self, ticket: int, came: Arrival) -> TunerHistory:
+    def tell(self, ticket: int, report: Arrival) -> TunerHistory:
         """Return the history with what was reported of an experiment, whose round is filled in."""
-        arrival = came._replace(round=self._round(ticket))
+        arrival = report._replace(round=self._round(ticket))
         return self._closed(ticket, arrivals=(*self.rounds[-1].arrivals, arrival))
 
-    def correct(self, row: int, came: Arrival) -> TunerHistory:
+    def correct(self, row: int, report: Arrival) -> TunerHistory:
         """Return the history with another report of an experiment with a value, and a new agent."""
         t, i = self._place_of_value(row)
         arrivals = list(self.rounds[t].arrivals)
-        former, arrivals[i] = arrivals[i], came._replace(round=row)
+        former, arrivals[i] = arrivals[i], report._replace(round=row)
         changed = self._with(t, arrivals=tuple(arrivals))
         return changed._with(row, corrected=(*changed.rounds[row].corrected, former)).anew()
 
@@ -171,9 +171,9 @@ class TunerHistory:
         failure = Failure(self._round(ticket), reason, spent)
         return self._closed(ticket, failed=(*self.rounds[-1].failed, failure))
 
-    def add(self, parameters: Values, context: Values, came: Arrival) -> TunerHistory:
+    def add(self, parameters: Values, context: Values, report: Arrival) -> TunerHistory:
         """Return the history with an experiment that was done elsewhere."""
-        past = TunerRound(parameters, context, None, (came._replace(round=len(self.rounds)),))
+        past = TunerRound(parameters, context, None, (report._replace(round=len(self.rounds)),))
         return replace(self, rounds=(*self.rounds, past))
 
     def running_in(self, context: Values) -> list[Values]:
@@ -208,12 +208,12 @@ class TunerHistory:
 
     def experiments(self, names: tuple[str, ...]) -> list[Experiment]:
         """Return one line an experiment, with costs by name; copies."""
-        came = {news.round: news for news in [*self.arrivals, *self.failures]}
+        reports = {news.round: news for news in [*self.arrivals, *self.failures]}
         pending = set(self.pending.values())
         lines = []
         for t, each in enumerate(self.rounds):
             known = each.ticket, dict(each.parameters), dict(each.context)
-            match came.get(t):
+            match reports.get(t):
                 case Arrival(_, value, costs, std, spent):
                     named = dict(zip(names, costs, strict=True))
                     lines.append(Experiment(*known, "told", value, named, spent, std))

@@ -60,19 +60,6 @@ def test_an_offer_and_a_mask_of_the_environment_give_the_same_play(name, rounds)
     allowed.close()
 
 
-@pytest.mark.parametrize("name", ["gp-ucb", "gp-ts", "epsilon-greedy"])
-def test_first_plays_without_a_model_keep_to_what_is_allowed(name):
-    agent, seen = played(BanditEnv(build("gp", {**SMALL, "publish_model": False})), name, 1)
-    for _ in range(20):
-        assert agent.offer(SOME)
-        assert SOME[agent.act(seen)]
-
-
-def test_a_box_cannot_be_restricted_to_arms():
-    agent, _ = played(BanditEnv(build("gp", {"continuous": True, "horizon": 20})), "gp-ucb", 1)
-    assert not agent.offer(SOME)
-
-
 def test_trials_of_a_batch_are_offered_the_same_arms_or_a_row_each():
     setting = build("gp", SMALL).setting()
     for options in ({}, {"refit_every": 5}):  # one agent of all trials, and a list of agents

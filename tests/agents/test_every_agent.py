@@ -76,13 +76,6 @@ def test_every_representation_plays_the_same(name, kind):
         np.testing.assert_array_equal(first, other)
 
 
-@pytest.mark.parametrize("name", of_each_shape(BATCHED))
-def test_the_same_seed_gives_the_same_run_and_another_seed_another(name):
-    first, again = (actions("GPBandit-GP-v0", name, trials=2, length_scale=0.02) for _ in range(2))
-    np.testing.assert_array_equal(first, again)
-    assert not np.array_equal(first[0], first[1])
-
-
 @pytest.mark.sampled(24)
 @pytest.mark.parametrize(
     ("name", "options"),
@@ -239,62 +232,18 @@ def test_no_agent_swallows_nonsense(name, option):
         agents.make(name, SETTING, **option)
 
 
-def test_settings_need_no_environment():
-    setting = Setting(arms=np.linspace(0, 1, 20)[:, None], horizon=10, kernel=make_kernel("matern32"))
-    agent = agents.gp_ei(setting)
-    agent.reset(seed=1)
-    assert 0 <= agent.act(np.zeros(1)) < 20
-
-
 BAD = {
     "unknown agent": (lambda: agents.make("gp-ucbb", SETTING), "did you mean 'gp-ucb'"),
     "unknown option": (
         lambda: agents.make("gp-ucb", SETTING, beta_scal=2.0),
         r"unknown option 'beta_scal' of the agent agents\.algorithms\.\w+\.gp_ucb \(did you mean 'beta_scale",
     ),
-    "unknown option, without any": (
-        lambda: agents.make("random", SETTING, colour=1),
-        "unknown option 'colour'",
-    ),
-    "option that the algorithm decides": (
-        lambda: agents.make("rpol", SETTING, schedule="x"),
-        "unknown option 'schedule' of the agent",
-    ),
-    "unknown width": (lambda: agents.gp_ucb(SETTING, width="wide"), "width must be a number or one of"),
-    "unknown gamma": (lambda: agents.igp_ucb(SETTING, gamma="big"), "gamma must be a number or one of"),
-    "unknown incumbent": (lambda: agents.gp_ei(SETTING, incumbent="best"), "incumbent must be one of"),
     "unknown form": (lambda: start(agents.gp_ucb(SETTING, form="cholesky")), "unknown posterior form"),
-    "delta": (lambda: agents.gp_ucb(SETTING, delta=1.0), "delta"),
-    "beta_scale": (lambda: agents.gp_ucb(SETTING, beta_scale=0.0), "beta_scale must be positive"),
-    "noise_std": (lambda: agents.gp_ucb(SETTING, noise_std=-1.0), "noise_std"),
-    "noise_variance": (lambda: agents.gp_ucb(SETTING, noise_variance=0.0), "noise_variance"),
-    "kernel": (lambda: agents.gp_ucb(SETTING, kernel="rbff"), "kernel must be one of .*, got 'rbff'"),
     "num_trials": (lambda: agents.gp_ucb(SETTING, num_trials=0), "num_trials must be None or a positive"),
-    "num_trials, odd": (
-        lambda: agents.gp_ucb(SETTING, num_trials=2.5),
-        "None or a positive integer, got 2.5",
-    ),
-    "num_trials of random": (
-        lambda: agents.random(SETTING, num_trials=0),
-        "None or a positive integer, got 0",
-    ),
-    "num_trials, learning": (
-        lambda: agents.gp_ei(SETTING, num_trials=0, refit_every=3),
-        "num_trials must be",
-    ),
-    "text": (lambda: agents.gp_ucb(SETTING, delta="0.1"), "delta must be a number, got '0.1'"),
-    "more text": (lambda: agents.gp_ucb(SETTING, noise_std="a"), "noise_std must be a number .* got 'a'"),
-    "width, a list": (lambda: agents.gp_ucb(SETTING, width=[1]), r"width must be a number .*, got \[1\]"),
-    "width, a switch": (lambda: agents.gp_ucb(SETTING, width=True), "width must be a number .*, got True"),
-    "gamma, a list": (lambda: agents.igp_ucb(SETTING, gamma=[1]), r"gamma must be a number .*, got \[1\]"),
     "beyond": (lambda: play_on(agents.gp_ucb(SETTING, width="rkhs")), r"gamma is known for 0\.\.10 obs"),
     "arm": (
         lambda: start(agents.gp_ucb(SETTING)).update(np.zeros(1), 20, 0.0, feedback(1.0)),
         "an arm in 0..19",
-    ),
-    "arm -1": (
-        lambda: start(agents.gp_ucb(SETTING)).update(np.zeros(1), -1, 0.0, feedback(1.0)),
-        "an arm in 0",
     ),
     "seeds": (lambda: agents.gp_ucb(SETTING, num_trials=2).reset([1]), "seed must be 2 integers"),
     "a box": (lambda: agents.make("admmbo", BOX), "must have arms, got a box"),
@@ -304,7 +253,6 @@ BAD = {
     "no info": (lambda: start(agents.gp_ucb(SETTING)).update(np.zeros(1), 1, 0.0, {}), "feedback_mask"),
     "reward": (lambda: start(agents.gp_ucb(SETTING)).update(np.zeros(1), 1, 0.0, feedback(np.nan)), "finite"),
     "twice": (lambda: twice(agents.gp_ucb(SETTING)), "feedback comes once"),
-    "fill_in": (lambda: agents.gp_ucb_sdf(SETTING, fill_in="one"), 'fill_in must be "zero" or '),
     "window": (lambda: start(agents.gp_ucb_sdf(SETTING, window=-1)), "window must not be negative"),
     "round": (lambda: start(agents.gp_ucb(SETTING)).update(np.zeros(1), 1, 0.0, feedback(1.0, 7)), "0..0"),
 }
@@ -393,12 +341,6 @@ def test_a_round_with_wrong_feedback_can_be_told_again(name, wrong):
     assert plays[True] == plays[False]
 
 
-@pytest.mark.parametrize("name", representatives(BATCHED))
-def test_an_agent_asked_before_its_reset_says_so(name):
-    with pytest.raises(RuntimeError, match="call reset"):
-        agents.make(name, SETTING).act(np.zeros(1))
-
-
 @pytest.mark.parametrize(
     "question",
     ["alarms", "assumes_bound", "certified", "feedback_window", "infeasible", "infeasible_since", "refuted"],
@@ -409,20 +351,6 @@ def test_an_agent_asked_before_its_reset_says_so(name):
 def test_what_an_agent_says_of_itself_waits_for_its_first_reset(name, question):
     with pytest.raises(RuntimeError, match="call reset"):
         getattr(resolve_agent(name)(SETTING), question)
-
-
-@pytest.mark.parametrize("number", [np.float32(2), np.float64(2), np.int64(2)])
-def test_numbers_of_numpy_are_numbers(number):
-    expected = agents.gp_ucb(SETTING, width=2.0).rule
-    assert agents.gp_ucb(SETTING, width=number).rule == expected
-    assert agents.gp_ucb(SETTING, width="rkhs", gamma=number, rkhs_bound=1.0).rule.width.gamma.value == 2.0
-
-
-def test_features_say_what_an_agent_handles():
-    assert agents.features("gp-ucb").delay
-    assert agents.features("gp-ucb").box
-    assert not agents.features("admmbo").box
-    assert agents.features("random").box
 
 
 @pytest.mark.parametrize(

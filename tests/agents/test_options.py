@@ -5,13 +5,11 @@ from __future__ import annotations
 import re
 from inspect import Parameter, signature
 from types import SimpleNamespace
-from typing import TypeVar, get_type_hints
 
 import gymnasium as gym
 import numpy as np
 import pytest
-from agent_cases import SETTING, of_each_shape
-from typing_extensions import TypeAliasType
+from agent_cases import DUELLING, SETTING, WITH_ALL, of_each_shape
 
 import agents
 from agents import ModelOptions
@@ -21,7 +19,7 @@ from agents.algorithms.safe import SafeOptions
 from agents.algorithms.separate_models import SeparateModelsAgentOptions
 from agents.model.model import Model
 from agents.objectives.parts import CostModelOptions, PenalisedOptions, model_and_costs, parts_of
-from agents.options import keywords_of, require_types, typed_dict_of
+from agents.options import keywords_of, typed_dict_of
 from agents.registry import resolve_agent
 from bandit_envs import Setting
 from gpbandits.catalogue import documented_keys
@@ -90,36 +88,12 @@ def test_every_option_has_its_default_and_effect(options):
             assert f"default {each.default}".lower() in said[key].lower().replace('"', "")
 
 
-def test_an_alias_is_checked_as_what_it_stands_for():
-    """As numpy's NDArray is one in new versions, from Python 3.12 on."""
-    size = TypeVar("size")
-    listed = TypeAliasType("listed", list[float], type_params=(size,))
-    for hinted in (listed, listed[int], listed | None):
-        require_types("it", {"x": [1.0, 2.0]}, {"x": hinted})
-        with pytest.raises(ValueError, match=r"x of it in the file must be .*list.*, got \['a'\]"):
-            require_types("it", {"x": ["a"]}, {"x": hinted})
-
-
-def test_a_setting_of_a_file_is_checked_whatever_numpy_makes_of_its_annotations():
-    hints = get_type_hints(Setting)
-    require_types("setting", {"arms": np.zeros((2, 1)), "low": None}, hints, all_of_them=False)
-    with pytest.raises(ValueError, match="arms of setting in the file must be"):
-        require_types("setting", {"arms": "x"}, hints, all_of_them=False)
-
-
 @pytest.mark.parametrize("given", ["GPBandit-GP-v0", None, gym.make("GPBandit-GP-v0", num_arms=5)])
 def test_a_factory_of_what_is_no_setting_names_what_takes_an_environment(given):
     with pytest.raises(
         ValueError, match=r"agent 'gp-ucb': setting must be a Setting; `agents.make\(name, env\)`"
     ):
         agents.gp_ucb(given)
-
-
-def test_a_builtin_is_no_agent():
-    with pytest.raises(
-        ValueError, match=r"a class with the methods reset.*, got <class 'dict'>, which has no"
-    ):
-        resolve_agent(dict)(SETTING)
 
 
 def test_a_trained_model_is_entered_by_the_function_that_the_message_names():
@@ -133,3 +107,80 @@ def test_a_trained_model_is_entered_by_the_function_that_the_message_names():
 def test_an_agent_of_one_trial_says_that_it_plays_no_batch(name):
     with pytest.raises(ValueError, match="num_trials must be None for this agent, which plays one trial"):
         resolve_agent(name)(SETTING, 3)
+
+
+# The last option of each is refused by its name, in a setting with all that some agents ask for.
+IMPOSSIBLE = {
+    "a-gp-ucb": [{"g": -1.0}, {"b": -1.0}, {"start": 0.5}],
+    "admmbo": [
+        {"refit_every": 5},
+        {"rho": 0.0},
+        {"initial": 0},
+        {"reward_steps": (5,)},
+        {"cost_steps": (5, 0)},
+    ],
+    "bandit-oco": [{"points": 3}, {"eta": -0.1}, {"zeta": 0.0}, {"zeta": 3.0}, {"delta_reg": -1.0}],
+    "bkb": [{"size": 0.0}, {"form": "dense"}, {"reading": "book"}],
+    "bpe": [{"first": 0}],
+    "bpe-delay": [{"wait": -1}, {"wait": "long"}, {"wait": 1.5}],
+    "constrained-ei": [{"initial": -1}, {"prior_mean": 1.0}, {"constraint_noise_std": -1.0}],
+    "ec-gp-ucb": [{"eps": -0.1}, {"extra": "dull"}],
+    "epsilon-greedy": [{"epsilon": 1.5}],
+    "forest-ei": [{"trees": 1}],
+    "gp-agent": [{"rule": "best"}, {"rule": "ucb", "belief": "true"}, {"rule": "ucb", "restart": "often"}],
+    "gp-ei": [{"initial": 0.5}, {"incumbent": "best"}],
+    "gp-ucb": [
+        *({"width": width} for width in ("wide", [1], True)),
+        *({"delta": delta} for delta in (1.0, "0.1")),
+        *({"noise_std": noise} for noise in (-1.0, "a")),
+        *({"beta_scale": 0.0}, {"noise_variance": 0.0}, {"kernel": "rbff"}),
+        *({"refit_every": 3, "fit_on": "some"}, {"refit_every": 3, "fit_restarts": -1}),
+    ],
+    "gp-ucb-cpd": [{"reading": "mine"}, {"xi_squared": -1}, {"ridge": 0.0}],
+    "gp-ucb-noiseless-constraints": [{"psi": "log"}, {"prior_mean": 1.0}, {"centre": np.nan}, {"scale": 0.0}],
+    "gp-ucb-noisy-constraints": [
+        {"step": -1.0},
+        {"epoch": 0},
+        {"epoch": 2.5},
+        {"inner": "ei"},
+        {"initial": 30},
+    ],
+    "gp-ucb-sdf": [{"fill_in": "one"}, {"window": -1}],
+    "igp-ucb": [{"gamma": "big"}, {"gamma": [1]}],
+    "lb-gp-ucb": [{"scales": [1.0, -2.0]}, {"scales": []}, {"g": -0.5}, {"refit_every": 5}],
+    "lin-ucb": [{"alpha": -1.0}, {"ridge": 0.0}],
+    "local-search": [{"nearest": 0}, {"explore": -0.1}],
+    "losbo": [{"cost_noise_bound": -1.0}],
+    "maxminlcb": [{"width": "wide"}, {"width": -1.0}, {"delta": 2.0}],
+    "pbgi": [{"lam": 0.0}, {"halving": 3}],
+    "pe-gp-ucb": [{"priors": [1.0]}, {"priors": []}, {"repeat": 2.0}],
+    "permuted-elimination": [{"restart_every": 0}],
+    "phased-elimination": [{"first": 0}, {"band": "wide"}, {"band": -1.0}, {"initial": 3}, {"delta": 1.0}],
+    "r-gp-ucb": [{"every": 0}],
+    "rahbo": [{"alpha": -1.0}, {"repeats": 1}, {"explore": -1}, {"reading": "book"}, {"refit_every": 5}],
+    "ratio-ucb": [{"delta": 2.0}],
+    "rgp-pe": [{"eta": 1.0}, {"budget": -1.0}, {"extra": "none"}, {"delta": 0.0}, {"repeat": 2.0}],
+    "rgp-ucb": [{"budget": -1.0}, {"width": "wide"}],
+    "safe-ucb": [{"standardize": True}, {"initial": 3}, {"centre": 1.0}],  # as uniform plays are unsafe
+    "safeopt": [
+        {"sets": "no"},
+        {"sets": "neighbours", "lipschitz": [1.0, 2.0]},
+        {"patience": 0},
+        {"sets": "neighbours", "cost_noise_bound": 1.0},
+    ],
+    "stable-opt": [{"eps": -0.1}, {"refit_every": 5}, {"repeat": 2.0}],
+    "sup-kernel-ucb": [{"band": -1.0}, {"delta": 1.0}, {"initial": 3}, {"refit_every": 3}],
+    "sw-gp-ucb": [{"window": 0}, {"window": 2.5}, {"variation": 0.0}],
+    "tgp-ucb": [{"alpha": 0.0}, {"alpha": 1.5}, {"moment": -1.0}],
+    "tv-gp-ucb": [{"eps": 1.5}, {"width": "practice"}],
+    "w-gp-ucb": [{"discount": 0.0}, {"discount": 1.1}, {"discount": "much"}],
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "options"), [(name, options) for name, each in IMPOSSIBLE.items() for options in each], ids=str
+)
+def test_an_impossible_option_is_named(name, options):
+    setting = Setting(arms=SETTING.arms, horizon=10, duel=True) if name in DUELLING else WITH_ALL
+    with pytest.raises(ValueError, match=rf"\b{[*options][-1]}\b"):
+        agents.make(name, setting, **options).reset(0)

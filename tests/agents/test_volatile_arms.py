@@ -125,25 +125,6 @@ def test_a_mask_that_cannot_be_is_an_error_that_leaves_the_agent_as_it_was(mask)
     assert info["action_mask"][agent.act(following)] == 1
 
 
-def test_a_mask_without_any_arm_is_named_as_such():
-    agent = agents.make("gp-ucb", volatile())
-    agent.reset(0)
-    with pytest.raises(ValueError, match=r"got one of shape \(12,\) without any arm"):
-        agent.start({"action_mask": np.zeros(12, np.int8)})
-
-
-def test_a_mask_that_the_setting_does_not_speak_of_is_not_ignored():
-    agent = agents.make("gp-ucb", build("gp", SMALL))
-    agent.reset(0)
-    with pytest.raises(ValueError, match="volatile=True"):
-        agent.start({"action_mask": np.ones(12, np.int8)})
-
-
-def test_an_arm_cannot_be_held_where_it_may_be_missing():
-    with pytest.raises(ValueError, match=r"repeat must be 1, .* may be missing in the next round"):
-        agents.make("gp-ucb", volatile(), repeat=4.0)
-
-
 @pytest.mark.parametrize("worst", [-np.inf, 0.0, -1e300])
 def test_the_largest_score_is_sought_among_what_is_offered_even_where_nothing_is_wanted(worst):
     scores = np.array([[1.0, worst, worst, 5.0], [worst, 2.0, 3.0, worst], [worst] * 4])
@@ -223,20 +204,6 @@ def test_agents_of_a_process_of_their_own_learn_which_arms_are_there():
     np.testing.assert_array_equal(mine.actions["gp-ucb"], theirs.actions["gp-ucb"])
 
 
-def test_an_agent_that_learns_regrets_less_than_random_plays_of_volatile_arms():
-    result = evaluate(volatile(horizon=100, num_arms=50), ["gp-ucb", "random"], trials=4)
-    assert (result.regret["gp-ucb"] >= 0).all()
-    assert result.regret["gp-ucb"][:, -1].mean() < 0.5 * result.regret["random"][:, -1].mean()
-
-
-@pytest.mark.long
-def test_everything_at_once_with_volatile_arms_is_played_by_those_who_handle_it_all():
-    problem = build("composite", {"num_arms": 50, "horizon": 150, "availability": HALF})
-    result = evaluate(problem, ["config", "gp-agent", "random"], trials=4)
-    hard = {label: result.hard_violation[label][:, -1].mean() for label in result.agents}
-    assert max(hard["config"], hard["gp-agent"]) < 0.8 * hard["random"]
-
-
 def test_a_file_of_before_there_were_volatile_arms_is_read(tmp_path):
     agent, path = agents.make("gp-ucb", build("gp", SMALL)), tmp_path / "agent.json"
     agent.reset(0)
@@ -264,21 +231,6 @@ class FirstArm:
 
     def update(self, observation: Any, action: Any, reward: Any, info: dict[str, Any]) -> None:
         pass
-
-
-class FirstThatIsThere(FirstArm):
-    """Plays the first arm that is there."""
-
-    def start(self, info: dict[str, Any]) -> None:
-        self.arm = int(info["action_mask"].argmax())
-
-    def update(self, observation: Any, action: Any, reward: Any, info: dict[str, Any]) -> None:
-        self.start(info)
-
-
-def test_an_agent_of_ones_own_takes_part_by_start_and_update():
-    check_agent(FirstThatIsThere, {"volatile": volatile()})
-    assert evaluate(volatile(), {"mine": FirstThatIsThere}, trials=2).regret["mine"].shape == (2, 20)
 
 
 def test_an_agent_of_ones_own_that_looks_at_no_mask_is_told_so():

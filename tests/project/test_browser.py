@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from agents.rl.bridge import Rendezvous
-from bandit_envs.basics.threads import require_workers
 from gpbandits import Linear, Tuner, check_agent, evaluate
 
 SMALL = {"num_arms": 10, "horizon": 8}
@@ -58,7 +57,3 @@ def test_what_needs_workers_says_so_in_a_browser(monkeypatch):
         with pytest.raises(RuntimeError, match="Python in a browser has none"):
             start()
     check_agent("random")
-
-
-def test_workers_are_free_elsewhere():
-    require_workers("workers=2", "leave workers at 1")

@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import re
 import runpy
 import zipfile
 from pathlib import Path
@@ -23,25 +22,8 @@ def test_the_machine_readable_card_is_what_its_script_writes():
     assert (ROOT / "docs" / "croissant.json").read_text(encoding="utf-8") == SCRIPT["written"]()
 
 
-def test_it_has_every_task_and_every_field_of_responsible_ai_its_section():
-    card = json.loads((ROOT / "docs" / "croissant.json").read_text(encoding="utf-8"))
-    assert [row["tasks/task"] for row in card["recordSet"][0]["data"]] == list(tasks())
-    assert all(card[field] for field in SCRIPT["FIELDS"])
-    assert not re.search(r"\]\(", json.dumps(card))  # no links of the page
-
-
 def files_of(card):
     return {each["@id"]: each for each in card["distribution"]}
-
-
-def test_every_record_names_a_file_and_every_file_is_named_by_its_content():
-    card = json.loads((ROOT / "docs" / "croissant.json").read_text(encoding="utf-8"))
-    files = files_of(card)
-    assert {row["tasks/publisher"] for row in card["recordSet"][0]["data"]} <= set(files)
-    for name, digest in SCRIPT["BLAKE2"].items():
-        assert digest in files[name]["contentUrl"].replace("/", "")
-    for file in card["distribution"]:
-        assert "containedIn" in file or re.fullmatch("[0-9a-f]{64}", file["sha256"])
 
 
 @pytest.mark.parametrize("name", SCRIPT["BLAKE2"])

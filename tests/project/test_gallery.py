@@ -13,7 +13,7 @@ import pytest
 pytest.importorskip("sphinx_gallery", reason="needs the extra `docs`")
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "docs"))
-from gallery import copied_examples, needed_files, runnable, saved_pictures  # noqa: E402
+from gallery import needed_files, runnable, saved_pictures  # noqa: E402
 
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 IDS = [example.stem for example in EXAMPLES]
@@ -30,15 +30,6 @@ def title(example: Path) -> str:
 @pytest.mark.parametrize("example", EXAMPLES, ids=IDS)
 def test_every_example_has_a_title(example):
     assert 5 < len(title(example)) < 45
-
-
-def test_examples_run_where_nothing_lies_of_an_earlier_run(tmp_path):
-    folder = tmp_path / "examples"
-    folder.mkdir()
-    (folder / "tuner.json").touch()
-    copied_examples(folder)
-    assert {file.name for file in folder.glob("*.py")} == {example.name for example in EXAMPLES}
-    assert not (folder / "tuner.json").exists()
 
 
 def test_examples_whose_measurements_are_not_there_are_shown_and_not_run(tmp_path, monkeypatch):
@@ -71,10 +62,3 @@ def test_every_example_has_a_page_with_its_code_as_a_script_and_as_a_notebook(ex
     for end in ("py", "ipynb"):
         assert f"/{example.stem}.{end}" in page
     assert f"{example.stem}.html" in (site / "generated" / "gallery" / "index.html").read_text("utf-8")
-
-
-@pytest.mark.long
-def test_an_example_that_was_run_shows_what_it_drew_and_printed(site):
-    page = (site / "generated" / "gallery" / "own_rule.html").read_text(encoding="utf-8")
-    assert "sphx_glr_own_rule_001.png" in page
-    assert "pure exploitation" in page.partition("sphx-glr-script-out")[2]

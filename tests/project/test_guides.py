@@ -39,24 +39,10 @@ def test_a_notebook_has_all_text_and_code_of_its_guide_and_no_output(tmp_path):
         assert outputs(made) == []
 
 
-def test_in_a_browser_a_notebook_names_the_kernel_that_is_there(tmp_path):
-    SCRIPT["write"](tmp_path, browser=True)
-    names = {nbformat.read(file, as_version=4).metadata.kernelspec.name for file in tmp_path.iterdir()}
-    assert names == {"python"}  # JupyterLite's Pyodide, else a dialogue asks
-    assert not {file.stem for file in tmp_path.iterdir()} & set(NEEDS)
-
-
 def test_only_python_is_run_and_the_cell_that_installs_is_the_first():
     for guide in GUIDES:
         cells = [cell for cell in SCRIPT["notebook"](guide).cells if cell.cell_type == "code"]
         assert [cell.source.startswith("%") for cell in cells] == [True] + [False] * (len(cells) - 1)
-
-
-def test_the_same_guide_makes_the_same_notebook(tmp_path):
-    for folder in ("one", "two"):
-        SCRIPT["write"](tmp_path / folder)
-    for file in (tmp_path / "one").iterdir():
-        assert file.read_bytes() == (tmp_path / "two" / file.name).read_bytes()
 
 
 def test_every_notebook_that_runs_in_a_browser_has_its_button_on_its_page(tmp_path):

@@ -13,12 +13,10 @@ from synthetic import result
 import agents
 from agents import Categorical, Linear, Tuner
 from agents.registry import resolve_agent
-from agents.tuning.parameters import KINDS
-from bandit_envs.basics.notebook import brief, html_table
+from bandit_envs.basics.notebook import html_table
 from bandit_envs.environment.envs import BanditEnv
 from bandit_envs.environment.registration import IDS
 from bandit_envs.problems import build, data_files
-from gpbandits import watch
 
 OFFLINE = sorted({name for name in IDS.values() if not data_files(name)})
 VOID = {"img", "br"}
@@ -62,14 +60,6 @@ def test_text_is_escaped():
     assert Balanced(html).cells == [evil, evil]
 
 
-def test_a_result_of_many_agents_prints_in_few_characters():
-    many = result(labels=[f"{'x' * 500}{i}" for i in range(3)])
-    records = {f"{'<' * 500}{i}": many.records[many.agents[0]] for i in range(60)}
-    large = type(many)("e" * 500, 0, records)
-    assert len(repr(large)) < 3_000
-    assert "and 40 more agents" in repr(large)
-
-
 def test_a_result_and_its_table_show_every_agent():
     res = result(privileged={"GP-TS"})
     assert {"GP-UCB", "GP-TS†", "random"} <= set(cells(res))
@@ -108,20 +98,6 @@ def test_a_tuner_shows_its_latest_experiments_and_the_best():
     assert "5 earlier" in tuner._repr_html_()
 
 
-def test_long_arrays_are_named_by_their_shape():
-    assert brief(np.zeros((7, 2))) == "array(7, 2)"
-    assert len(brief("x" * 10_000)) < 300
-
-
-def test_completion_of_agents_offers_every_factory_and_what_is_called_by_hand_and_nothing_else():
-    offered = dir(agents)
-    by_hand = {"make", "names", "features", "compose", "load", "Tuner", "PreferenceTuner", *KINDS}
-    by_hand |= {"sb3", "from_sb3", "pretrained", "with_propensities"}
-    registered = {name.replace("-", "_") for name in agents.names()}
-    assert registered | by_hand == set(offered)
-    assert all(callable(getattr(agents, name)) for name in offered)
-
-
 def test_every_registered_agent_is_an_attribute_of_agents():
     for name in agents.names():
         assert resolve_agent(getattr(agents, name.replace("-", "_"))) == resolve_agent(name)
@@ -138,18 +114,6 @@ def test_a_rendered_trial_is_shown_as_a_picture_and_as_lines_and_still_is_an_arr
         else:
             assert shown._repr_png_().startswith(b"\x89PNG")
             assert shown[0]._repr_png_() is None
-
-
-@pytest.mark.long
-def test_a_film_is_shown_and_saved_as_the_same_gif(tmp_path):
-    film = watch("GPBandit-GP-v0", "gp-ucb", count=3, env_kwargs={"num_arms": 10, "horizon": 4})
-    assert "data:image/gif;base64," in film._repr_html_()
-    film.save(tmp_path / "made" / "film.gif")
-    assert (tmp_path / "made" / "film.gif").read_bytes() == film.gif
-    assert film.gif.startswith(b"GIF89a")
-    assert "3 pictures" in repr(film)
-    with pytest.raises(ValueError, match="fps must be a positive number"):
-        watch("GPBandit-GP-v0", "gp-ucb", fps=0)
 
 
 SHOWN = {  # what a cell of a notebook ends with, and the richest form in which it is shown

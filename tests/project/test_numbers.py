@@ -177,15 +177,6 @@ def test_sentences_on_peers_are_those_of_their_table():
     assert found[arms]["gp-ucb"][0][0] / narrow[0][0] == pytest.approx(5 / 3, abs=0.03)
 
 
-@pytest.mark.long
-def test_multiplicative_weights_cost_more_than_three_times_the_regret_on_the_data_rates():
-    _, runs, page = told("constraints", by="constrained_bench")
-    found = {run.agent: run for run in runs if run.problem == "data rates"}
-    weights, config = found["multiplicative"], found["config"]
-    assert weights.regret.mean() > 3 * config.regret.mean()
-    assert "at more than three times the regret" in re.sub(r"\s+", " ", page)
-
-
 def shares(script: ModuleType, track: str, labels: Any = None) -> dict[tuple[str, str], list[str]]:
     """Return mean and ends of each cell of the table of a track, by agent and column."""
     lines = script.table(script.kept(DOCS / RESULTS / "rl-and-gp" / track), labels).splitlines()
@@ -208,26 +199,6 @@ def test_shares_of_presets_are_those_of_the_stored_runs():
     assert set(presets) == set(script.GRIDS)
     assert section.count("\n| ") - 4 == len(lines)  # but for the heads of tables
     assert not missing(lines, section)
-
-
-def test_every_preset_is_ranked_on_trials_with_seeds_of_their_own():
-    script = loaded("tools/tune_rl.py")
-    with (DOCS / RESULTS / "presets_ranked.csv").open(newline="", encoding="utf-8") as file:
-        rows = {algorithm: numbers for algorithm, *numbers in csv.reader(file)}
-    assert set(rows) == set(script.GRIDS)
-    assert {trials for trials, *_ in rows.values()} == {"10"}
-    assert all(float(low) < float(mean) < float(high) for _, mean, low, high in rows.values())
-
-
-@pytest.mark.long
-def test_trials_of_the_ranking_have_seeds_of_the_learner_and_are_those_of_fresh_comparisons():
-    script = loaded("tools/tune_rl.py")
-    trials, mean, low, high = script.ranking("a2c", 3, 10, False)
-    assert trials == "3"
-    assert float(low) < float(mean) < float(high)
-    _, keywords = script.PROBLEMS["arms"]
-    fresh = script.played("GPBandit-GP-v0", keywords, {"it": "sb3-a2c"}, 3, 10, False, script.FRESH)["it"]
-    assert len(set(fresh.tolist())) == 3
 
 
 def test_the_discounts_that_the_page_names_are_the_least_of_the_stored_runs():

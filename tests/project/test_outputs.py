@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import runpy
 from pathlib import Path
 
@@ -45,17 +44,6 @@ def test_a_block_is_followed_by_what_it_prints_and_by_its_last_value(tmp_path):
     (file,) = (tmp_path / "page").iterdir()
     assert file.read_bytes() == b"a picture"
     assert file.name in made
-
-
-def test_sentences_are_broken_to_be_read_without_scrolling_and_tables_are_not(tmp_path):
-    row, sentence = f"agent{' ' * 90}1.5", "word " * 40
-    made = SCRIPT["with_outputs"](f"```python\nprint({row!r})\nprint({sentence!r})\n```\n", tmp_path)
-    (shown,) = re.findall(r"```text\n(.*)\n```", made, re.DOTALL)
-    first, *rest = shown.splitlines()
-    assert first == row
-    assert len(rest) == 3
-    assert max(map(len, rest)) <= 88
-    assert " ".join(rest) == sentence.strip()
 
 
 def test_a_block_that_raises_ends_the_build(tmp_path):

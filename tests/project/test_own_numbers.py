@@ -28,13 +28,6 @@ def names():
     return found
 
 
-def test_a_block_has_at_most_six_lines_and_a_picture():
-    assert len(BLOCKS) == 9
-    for block in BLOCKS[1:]:
-        assert len(block.splitlines()) <= 6
-        assert ".plot(" in block
-
-
 def test_the_problems_have_the_stated_numbers(names):
     assert names["clicks"].draw(0).optimum.max() == 0.11
     assert names["counted"].draw(0).optimum.max() == 5.0

@@ -41,22 +41,6 @@ def test_other_libraries_draw_from_our_posterior(module):
     assert all(row.microseconds > 0 for row in rows)
 
 
-def test_another_choice_is_told_with_its_round_and_by_how_much_it_is_better(module):
-    peers, loops = module("peers"), module("peer_loops")
-    played = loops.play(loops.Loop(loops.grid(20), 8))
-    own = {t: loops.Choice(int(played.arms[t, 0]), 0.0, 1.0) for t in (3, 5, 6)}
-    assert peers.agreement(own, played) == "3 of 3 arms agree"
-    other = int(played.arms[5, 0]) + 1
-    told = peers.agreement(own | {5: loops.Choice(other, 2e-9, 1.0)}, played)
-    assert told == f"2 of 3 arms agree; in round 5 arm {other} scores 2e-09 more than ours"
-
-
-def test_an_absent_library_is_left_out_with_a_word(module):
-    peers, models = module("peers"), module("peer_models")
-    told = peers.left_out(())
-    assert told == [f"{library.name}: it is not installed." for library in models.LIBRARIES]
-
-
 def test_the_page_on_performance_says_what_its_results_say(module):
     page = module("peer_page")
     assert page.page(page.read()) == page.PAGE.read_text(encoding="utf-8")

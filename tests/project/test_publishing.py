@@ -9,13 +9,10 @@ import shutil
 import subprocess
 import sys
 import tomllib
-from importlib.metadata import version
 from pathlib import Path
 
 import pytest
 import yaml
-from packaging.requirements import Requirement
-from packaging.version import Version
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -55,39 +52,6 @@ def test_a_release_can_be_rehearsed_without_a_network():
     said = {name: how for name, how, *_ in ended}
     assert (said["distributions"], said["install"]) == ("passed", "passed")
     assert said["placeholders"] == "refused:"  # until a person fills in
-
-
-def test_a_check_of_the_rehearsal_that_fails_is_named_and_one_that_is_not_there_is_refused(
-    tmp_path, monkeypatch
-):
-    monkeypatch.syspath_prepend(str(ROOT / "tools"))
-    script = runpy.run_path(str(ROOT / "tools" / "rehearse_release.py"))
-    rehearsal = script["Rehearsal"](tmp_path, tmp_path, True, "eval", tmp_path / "none.toml")
-
-    def broken(_):
-        raise subprocess.CalledProcessError(3, ["twine"])
-
-    assert script["outcome"](broken, rehearsal) == "failed: twine ended with code 3"
-    assert script["outcome"](lambda each: each.tool("no-such-tool"), rehearsal) == (
-        "skipped: no-such-tool is not installed"
-    )
-    assert script["outcome"](script["CHECKS"]["placeholders"], rehearsal).startswith("refused: ")
-
-
-def test_links_that_lead_nowhere_are_found(tmp_path):
-    broken = runpy.run_path(str(ROOT / "tools" / "site_links.py"))["broken"]
-    (tmp_path / "b").mkdir()
-    links = ["b/index.html#there", "b/", "#here", "https://host/x", "mailto:a@b", "b/index.html?x#there"]
-    (tmp_path / "a.html").write_text("<p id=here>" + "".join(f'<a href="{link}">' for link in links))
-    (tmp_path / "b" / "index.html").write_text('<p id="there"><img src="../a.html">')
-    assert broken(tmp_path) == []
-    (tmp_path / "b" / "index.html").write_text('<a href="../a.html#there"><img src="none.png">')
-    assert broken(tmp_path) == [
-        "a.html: b/index.html#there",
-        "a.html: b/index.html?x#there",
-        "b/index.html: ../a.html#there",
-        "b/index.html: none.png",
-    ]
 
 
 def test_the_readme_renders_as_on_pypi():
@@ -160,14 +124,6 @@ def test_the_page_lists_exactly_what_a_person_fills_in():
     assert set(listed) == open_places
 
 
-def test_the_badge_of_gymnasiums_list_is_of_a_version_that_was_tested():
-    page = (ROOT / "docs" / "publishing.md").read_text(encoding="utf-8")
-    (badge,) = re.findall(r"badge/Gymnasium-v([\d.]+)-blue", page)
-    (needed,) = (Requirement(each) for each in PROJECT["dependencies"] if each.startswith("gymnasium"))
-    assert needed.specifier.contains(badge)
-    assert Version(badge) <= Version(version("gymnasium"))
-
-
 def test_files_that_are_too_large_are_refused(tmp_path, capsys):
     assert command("Refuse files that are too large") == "python tools/sizes.py dist"
     for suffix, limit in SIZES["LIMITS"].items():
@@ -181,26 +137,10 @@ def test_files_that_are_too_large_are_refused(tmp_path, capsys):
     assert SIZES["main"](tmp_path) == 1  # nothing was built
 
 
-def test_only_the_job_that_publishes_may_sign_in_and_needs_the_built():
-    assert (JOBS["publish"]["needs"], JOBS["install"]["needs"]) == ("install", "build")
-    assert JOBS["publish"]["permissions"] == {"id-token": "write"}
-    assert all("permissions" not in JOBS[name] for name in ("build", "install"))
-
-
 def test_the_workflow_installs_the_wheel_on_every_python_that_is_named_and_the_next():
     listed = [each.rpartition(" ")[2] for each in PROJECT["classifiers"] if "Python :: 3." in each]
     assert JOBS["install"]["strategy"]["matrix"]["python"] == [*listed, "3.14"]  # not promised before it ran
     assert PROJECT["requires-python"] == f">={listed[0]}"
-
-
-def test_all_extras_of_users_but_torch_come_with_all():
-    extras = PROJECT["optional-dependencies"]
-    (whole,) = extras["all"]
-    named = set(re.fullmatch(r"gpbandits\[(.*)\]", whole)[1].split(","))  # type: ignore[index]
-    assert named == set(extras) - {"all", "rl", "peers", "lite", "docs", "dev"}
-    assert not [
-        need for name in named for need in extras[name] if need.startswith(("torch", "stable", "sb3"))
-    ]
 
 
 def test_the_citation_has_what_its_schema_requires_and_what_the_package_says():

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import ClassVar
 
 import pytest
+from players import FirstArm
 from threadpoolctl import threadpool_info
 
 from bandit_envs import BanditVectorEnv, make
-from bandit_envs.basics.threads import one_thread
 from bandit_envs.problem.problem import Problem
 from gpbandits import Integer, Tuner, check_agent, evaluate, threads
 
@@ -25,23 +25,17 @@ def in_use() -> set[int]:
     return {each["num_threads"] for each in threadpool_info() if each["user_api"] == "blas"}
 
 
-class Watching:
-    """Plays arm 0, and notes on how many threads."""
+class Watching(FirstArm):
+    """Notes on how many threads it plays."""
 
     seen: ClassVar[list[set[int]]] = []
 
     def __init__(self, setting):
         Watching.seen.append(in_use())
 
-    def reset(self, seed):
-        pass
-
     def act(self, observation):
         Watching.seen.append(in_use())
         return 0
-
-    def update(self, observation, action, reward, info):
-        pass
 
     @property
     def track(self):
@@ -92,7 +86,7 @@ def report() -> dict[str, list[list[int]]]:
 def reported() -> dict[str, list[list[int]]]:
     code = "import json, test_threads; print(json.dumps(test_threads.report()))"
     environment = {**os.environ, "OMP_NUM_THREADS": "2", "OPENBLAS_NUM_THREADS": "2"}
-    environment["PYTHONPATH"] = os.pathsep.join(map(str, (Path(__file__).parent, Path(__file__).parents[2])))
+    environment["PYTHONPATH"] = os.pathsep.join(map(str, list(Path(__file__).parents)[:3]))
     command = [sys.executable, "-c", code]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
@@ -130,18 +124,3 @@ def test_an_error_gives_the_threads_back():
     with pytest.raises(ZeroDivisionError):
         fail()
     assert in_use() == before
-
-
-def test_a_block_within_a_block_keeps_the_number_that_was_said():
-    with threads(2):
-        with one_thread():
-            assert in_use() == {2}
-        with threads(1):
-            assert in_use() == {1}
-        assert in_use() == {2}
-
-
-@pytest.mark.parametrize("number", [0, -1, 1.5, "two", None, True])
-def test_a_number_of_threads_is_a_positive_integer(number):
-    with pytest.raises(ValueError, match="threads must be a positive integer"), threads(number):
-        pass

@@ -1,7 +1,6 @@
 """Expected and probability of improvement."""
 
 import numpy as np
-import scipy.stats
 
 from bandit_envs.basics.types import Floats
 
@@ -26,8 +25,3 @@ def improvement(
         return (mean - best) / std
     with np.errstate(divide="ignore"):
         return np.log(expected_improvement(mean, std, best))
-
-
-def log_phi(z: Floats) -> Floats:
-    """Log Phi(z)."""
-    return scipy.stats.norm.logcdf(z)

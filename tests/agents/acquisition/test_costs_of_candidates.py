@@ -98,10 +98,3 @@ def test_costs_without_a_model_of_their_own_are_refused_with_the_remedy(constrai
     agent = agents.compose(env, rule=Reading(), constraint=constraint)
     with pytest.raises(ValueError, match=r'must not read `costs`.*take constraint="rule"'):
         play(agent, env, 20)
-
-
-def test_nothing_changes_the_scores_of_a_rule_that_reads_costs_itself():
-    env = bandit(num_arms=25)
-    agent = agents.compose(env, rule=lambda candidates: np.eye(25)[[7]], constraint="rule")
-    actions, _ = play(agent, env, 12)
-    assert actions[5:] == [7] * 7

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 import references
-from agent_cases import BATCHED, of_each_shape, takes
 
 import agents
 from agents.acquisition.robust import DMM
@@ -175,32 +174,9 @@ def test_a_norm_that_is_far_too_small_is_refuted_and_the_right_one_is_not(norm):
     np.testing.assert_array_equal(agent.refuted, [norm < 1.0] * 2)
 
 
-def test_agents_whose_rule_cannot_tell_refute_nothing():
-    assert played(agents.gp_ucb(PROBLEM.setting(), num_trials=2), rounds=2).refuted is None
-
-
 @pytest.mark.parametrize("options", [{"refit_every": 5}, {"initial": 2}])
 def test_whoever_plays_it_the_flag_is_one_a_trial(options):
     assert played(dmm_ucb(**options), rounds=6).refuted.shape == (2,)
-
-
-@pytest.mark.parametrize("options", [{}, {"refit_every": 5}])
-def test_of_one_environment_the_flag_is_one_word(options):
-    agent: Any = agents.make("dmm-ucb", BOX, search={"candidates": 16}, **options)
-    with pytest.raises(RuntimeError, match="before its first reset"):
-        _ = agent.refuted
-    agent.reset(0)
-    assert agent.refuted is False
-
-
-@pytest.mark.parametrize("name", of_each_shape(name for name in BATCHED if takes(name, width=2.0)))
-def test_who_takes_a_width_takes_amm_and_has_dmm_or_says_who_has(name):
-    assert takes(name, width="amm")
-    if not takes(name, width="dmm"):
-        with pytest.raises(
-            ValueError, match=r'width must be another than "dmm", .* take the agent "dmm-ucb"'
-        ):
-            agents.make(name, PROBLEM.setting(), width="dmm")
 
 
 def test_the_width_dmm_of_gp_ucb_is_the_agent_of_that_name():
@@ -211,12 +187,6 @@ def test_the_width_dmm_of_gp_ucb_is_the_agent_of_that_name():
         np.testing.assert_array_equal(named.actions, other.actions)
     with pytest.raises(ValueError, match='gamma must be left out with the width "dmm"'):
         agents.gp_ucb(PROBLEM.setting(), width="dmm", gamma=1.0)
-
-
-@pytest.mark.parametrize("ratios", [[0.0], [-1.0, 1.0], "all", [np.inf], 3.0, [[1.0]], [10**400]])
-def test_ratios_that_are_none_are_refused_by_name(ratios):
-    with pytest.raises(ValueError, match="ratios must be"):
-        agents.dmm_ucb(PROBLEM.setting(), ratios=ratios)
 
 
 def test_on_a_box_it_scores_as_at_arms():

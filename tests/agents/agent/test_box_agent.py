@@ -1,16 +1,12 @@
 """On a box the named algorithms play as on a finite set, and take and tell points of the box."""
 
-import pickle
-
 import numpy as np
 import pytest
-from agent_cases import of_each_shape
 from box_cases import HERE, SETTING, feed
 from sklearn.gaussian_process.kernels import RBF, Matern
 
 import agents
-from agents.agent.box_domain import BoxDomain, best_plays
-from agents.beliefs.points import PlayedPairs
+from agents.agent.box_domain import best_plays
 from agents.beliefs.surface import Surface
 from agents.box import AtPoints
 from agents.posteriors.play_factor import PlayFactor
@@ -18,13 +14,6 @@ from bandit_envs import Setting
 from bandit_envs.kernels.kernels import OnColumns
 from bandit_envs.problem.decisions import unit_grid
 from bandit_envs.problem.feedback import delivery
-from bandit_envs.problems import build
-from gpbandits import check_agent, evaluate
-
-# The others keep the rules on boxes in the tests of `check_agent`.
-CONSTRAINED = [
-    name for name in agents.names() if agents.features(name).box and agents.features(name).constraint
-]
 
 
 def bump(point):
@@ -51,36 +40,6 @@ def test_a_box_restricted_to_grid_points_plays_as_the_finite_set(name):
         actions = feed(agent, lambda x, draws=draws: np.sin(6 * x.sum()) + 0.1 * next(draws), 30)
         played[label] = [agent.setting.to_point(action) for action in actions]
     np.testing.assert_allclose(played["box"], played["finite"], atol=1e-12)
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("name", of_each_shape(CONSTRAINED))
-def test_agents_that_handle_constraints_keep_the_rules_on_boxes(name):
-    boxes = {"box": build("small-feasible-region", {"horizon": 8, "continuous": True})}
-    check_agent(name, boxes, time_limit=120.0)
-
-
-@pytest.mark.long
-def test_delays_contexts_and_learning_go_together_on_a_box():
-    keywords = {"num_arms": 20, "horizon": 12, "dim": 1, "continuous": True, "num_contexts": 3}
-    problem = build("rkhs", keywords | {"delay": {"law": "poisson", "mean": 2}})
-    options = {"search": {"candidates": 32, "starts": 2, "steps": 5}, "refit_every": 5}
-    check_agent(("gp-bucb", options | {"fit_mean": True}), {"box": problem}, time_limit=120.0)
-    check_agent(("gp-ts-sdf", options), {"box": problem}, time_limit=120.0)
-
-
-@pytest.mark.long
-def test_the_recommendation_is_the_highest_mean():
-    agent = agents.make("gp-ei", SETTING, kernel=RBF([0.5, 1.2]))
-    agent.reset(0)
-    feed(agent, bump, 25)
-    best = agent.recommend()
-    np.testing.assert_allclose(best.point, [0.3, 2.0], atol=0.1)
-    np.testing.assert_allclose(agent.setting.to_point(best.action), best.point, atol=1e-12)
-    mean, std = Surface.of(agent.belief).predict(best.point[None])
-    np.testing.assert_allclose([best.mean, best.std], [mean[0], std[0]])
-    grid = SETTING.low + (SETTING.high - SETTING.low) * unit_grid(101**2, 2)
-    assert best.mean >= Surface.of(agent.belief).mean(grid).max() - 1e-9
 
 
 @pytest.mark.long
@@ -118,16 +77,6 @@ def test_contexts_of_no_finite_set_are_observed_as_they_are():
         agent.recommend()
 
 
-@pytest.mark.long
-def test_expected_improvement_on_a_box_improves_on_what_was_played():
-    agent = agents.make("gp-ei", SETTING, incumbent="best_value", kernel=RBF([0.5, 1.2]))
-    agent.reset(0)
-    values = [bump(agent.setting.to_point(action)) for action in feed(agent, bump, 30)]
-    plays = PlayedPairs(np.empty(0), agent.features)
-    assert agent.incumbent(agent.belief, plays, np.zeros((1, 30))) == max(values)
-    assert max(values) > 0.99
-
-
 def test_in_one_context_plays_are_ordered_by_their_means():
     agent, rng = agents.make("gp-ei", SETTING, kernel=RBF([0.3, 0.5])), np.random.default_rng(0)
     agent.reset(0)
@@ -148,14 +97,6 @@ def test_an_action_that_is_no_point_of_the_box_is_an_error(action):
     agent.reset(0)
     with pytest.raises(ValueError, match="action must be"):
         agent.update(HERE, action, 0.0, {})
-
-
-def test_initial_plays_are_spread_over_the_box():
-    agent = agents.gp_ei(SETTING, initial=40)
-    agent.reset(0)
-    actions = np.array(feed(agent, bump, 40))
-    assert (np.abs(actions.mean(axis=0)) < 4 / np.sqrt(3 * 40)).all()  # four standard errors of uniform draws
-    assert len(np.unique(actions, axis=0)) == 40
 
 
 @pytest.mark.long
@@ -197,30 +138,3 @@ def test_many_rounds_with_near_duplicates_stay_sound(fresh, most, megabytes):
     np.testing.assert_allclose(found[1], expected[1], atol=1e-7)
     np.testing.assert_allclose(found[0], np.sin(5.0 * at.sum(axis=1)), atol=0.05)
     assert (found[1] >= 0).all()
-
-
-def test_on_a_box_factories_make_agents_that_search_it():
-    assert isinstance(agents.gp_ts(SETTING, kernel=RBF(0.3)).domain, BoxDomain)
-    batch = agents.gp_ts(SETTING, num_trials=3)
-    batch.reset([0, 1, 2])
-    assert batch.act(np.zeros((3, 1))).shape == (3, 2)
-
-
-@pytest.mark.long
-def test_regret_on_a_box_falls_below_that_of_its_grid():
-    problem = build("rkhs", {"num_arms": 25, "horizon": 40, "dim": 2, "continuous": True, "noise_std": 0.01})
-    agents_ = {"EI": "gp-ei", "largest mean": ("gp-ei", {"incumbent": "max_mean"}), "random": "random"}
-    result = evaluate(problem, agents_, trials=3)
-    cumulative = {name: regret[:, -1].sum() for name, regret in result.regret.items()}
-    for name in ("EI", "largest mean"):
-        assert (result.simple_regret[name][:, -1] < 0.02).all()
-        assert cumulative[name] < 0.8 * cumulative["random"]
-    assert cumulative["largest mean"] < 0.5 * cumulative["random"]
-
-
-def test_an_agent_on_a_box_can_be_pickled_in_mid_run():
-    agent = agents.gp_ts(SETTING, search={"candidates": 64})
-    agent.reset(3)
-    feed(agent, bump, 8)
-    twin = pickle.loads(pickle.dumps(agent))
-    np.testing.assert_array_equal(agent.act(HERE), twin.act(HERE))

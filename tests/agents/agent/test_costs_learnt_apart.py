@@ -145,20 +145,3 @@ def test_bands_are_those_of_the_learnt_kernels(name, published):
         np.testing.assert_allclose(belief.mean(np.zeros(1, int))[0], gain.T @ value, rtol=1e-6, atol=1e-6)
         variance = model.kernel.diag(ARMS) - (gain * model.kernel(ARMS[rows.point], ARMS)).sum(axis=0)
         np.testing.assert_allclose(belief.std(np.zeros(1, int))[0] ** 2, variance, atol=1e-6)
-
-
-def test_the_learnt_noise_of_the_reward_stays_when_units_are_estimated_again():
-    agent, setting = started("config", "withheld")
-    play(agent, setting, range(EVERY))
-    learnt = agent.model.noise_std
-    agent._revise(agent.objective.begin())
-    np.testing.assert_allclose(agent.model.noise_std, learnt)
-
-
-def test_means_are_not_learnt_where_first_plays_centre():
-    setting = Setting(arms=ARMS, horizon=60, num_constraints=2, kernel=KERNEL)
-    for name in ("config", "pdcbo", "gp-agent"):
-        own: dict[str, Any] = SEPARATE if name == "gp-agent" else {}
-        for option in ({"fit_mean": True}, {"fit_on": "all"}):
-            with pytest.raises(ValueError, match=f"{next(iter(option))} must be left out"):
-                agents.make(name, setting, None, refit_every=5, **own, **option)

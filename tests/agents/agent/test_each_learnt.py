@@ -11,7 +11,6 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 
 import agents
 from agents import Linear, Tuner
-from agents.agent.assembly import TrialList
 from agents.algorithms.constrained import constrained_ei
 from agents.beliefs.surface import Surface
 from agents.model.hyperparameters import Fitter, Spreads
@@ -79,17 +78,6 @@ def test_each_quantity_finds_the_kernel_that_a_fit_of_it_alone_finds(name):
         np.testing.assert_allclose(model.noise_variance, found.noise_variance, rtol=1e-5)
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("name", SETTINGS)
-def test_a_feature_that_a_cost_does_not_depend_on_is_found_by_that_cost_alone(name):
-    agent, setting = started(name)
-    play(agent, setting, range(36))
-    models = [model for model, _, _ in quantities(agent)]
-    slow, other = (models[k].kernel.get_params()["k2__length_scale"] for k in (1, 0))
-    assert slow[1] > 3 * slow[0]
-    assert other[1] < 3 * other[0]
-
-
 @pytest.mark.parametrize("name", SETTINGS)
 def test_beliefs_are_those_of_the_learnt_kernels(name):
     agent, setting = started(name)
@@ -101,23 +89,6 @@ def test_beliefs_are_those_of_the_learnt_kernels(name):
         on_box = name == "box"
         found = Surface.of(belief).predict(pairs)[0] if on_box else belief.mean(np.zeros(1, int))[0, :7]
         np.testing.assert_allclose(found, gain.T @ value, rtol=1e-6, atol=1e-6)
-
-
-@pytest.mark.sampled(1)
-@pytest.mark.parametrize("name", SETTINGS)
-def test_nothing_depends_on_the_unit(name):
-    plays = []
-    for scale in (1.0, 2.0**12):
-        agent, setting = started(name, scale)
-        plays.append(play(agent, setting, range(EVERY + 3), scale))
-    np.testing.assert_allclose(*plays, atol=1e-9)  # climbs carry the last bit of a learnt amplitude on
-
-
-def test_told_one_after_another_it_fits_once():
-    agent, setting = started("arms")
-    with agent.listening():
-        play(agent, setting, range(20))
-    assert len(agent.assumptions.fits) == 1
 
 
 @pytest.mark.sampled(1)
@@ -149,18 +120,3 @@ def test_a_loaded_tuner_goes_on_by_the_kernels_that_were_found(tmp_path):
     tuner.save(tmp_path / "tuner.json")
     again = agents.load(tmp_path / "tuner.json")
     assert [told(again) for _ in range(5)] == [told(tuner) for _ in range(5)]
-
-
-def test_a_batch_of_agents_drops_plays_of_each_trial():
-    setting = Setting(arms=np.linspace(0.0, 1.0, 5)[:, None], max_delay=5)
-    batch = agents.make("gp-bucb", setting, num_trials=3)
-    batch.reset([0, 1, 2])
-    assert isinstance(batch, TrialList)
-    seen = np.zeros((3, 1))
-    for t in range(2):
-        nothing = delivery(t, np.empty(0, dtype=np.int64), np.empty(0), np.empty((0, 0)), 5)
-        info = {key: np.stack([value] * 3) for key, value in nothing.items()}
-        batch.update(seen, batch.act(seen), np.zeros(3), info)
-    batch.drop(np.array([0, 1]), np.array([1, 2]))
-    open_ = [[t for t in range(2) if agent.book._pending[t, 0] >= 0] for agent in batch.agents]
-    assert open_ == [[0, 1], [1], [0]]

@@ -96,15 +96,6 @@ def test_every_query_of_an_agent_gives_one_answer_in_the_reward_s_unit(name, kin
         assert (np.abs(beliefs[1][0] - COST) <= 5.0 * beliefs[1][1] + 5.0).all()
 
 
-@pytest.mark.parametrize(("name", "kind"), EACH)
-def test_no_answer_is_a_draw(name, kind):
-    if agents.features(name).approximate and kind != "clicks":
-        pytest.skip("its dictionary is drawn")
-    one, other = (fed(name, SETTINGS[kind], seed).beliefs(SEEN) for seed in (0, 1))
-    if one is not None:
-        np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-9 * UNIT)
-
-
 def delivered() -> tuple[Any, Any]:
     """Return the textbook's mean and std given the delivered values alone."""
     rng = np.random.default_rng(3)
@@ -134,12 +125,6 @@ def test_whatever_pending_plays_count_as_the_answer_is_the_posterior_of_delivere
     np.testing.assert_allclose(np.array(each)[:, 1, 0], std, rtol=0, atol=1e-6 * UNIT)
     best = agent.recommend(among=np.array([action_of(setting, arm) for arm in range(ARMS)]))
     assert best.mean == pytest.approx(mean.max(), abs=1e-6 * UNIT)
-
-
-def test_a_dropped_play_leaves_no_value_behind():
-    agent = fed("gp-agent", SETTINGS["values"], noise_variance=NOISE**2, belief="censored")
-    agent.drop(np.array([len(PLAYS) - 2, len(PLAYS) - 1]))
-    np.testing.assert_allclose(agent.posterior(SEEN), delivered(), rtol=0, atol=1e-6 * UNIT)
 
 
 @pytest.mark.parametrize("options", [{}, {"refit_every": 4}])

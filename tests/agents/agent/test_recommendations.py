@@ -1,19 +1,14 @@
 """What agents and tuners recommend: of what was played, of some actions, or of all there is."""
 
-import json
 import math
 
 import numpy as np
 import pytest
-from players import FirstArm
-from scipy.stats import norm
 from sklearn.gaussian_process.kernels import RBF
 
 import agents
 from agents import Categorical, Integer, Linear, Log, Tuner
 from agents.algorithms.constrained import constrained_ei
-from agents.model.choice import Recommendation
-from agents.tuning import Advice
 from bandit_envs import Setting
 from bandit_envs.problem.decisions import unit_grid
 from bandit_envs.problem.feedback import delivery
@@ -102,16 +97,6 @@ def test_what_are_no_arms_to_choose_among_is_refused(among):
             agent.recommend(among=among)
 
 
-@pytest.mark.parametrize(
-    "among", [np.empty((0, 2)), np.zeros(2), [[2.0, 0.0]], [[np.nan, 0.0]], [["a", "b"]]]
-)
-def test_what_are_no_points_of_the_box_to_choose_among_is_refused(among):
-    agent = agents.gp_ei(BOX)
-    agent.reset(0)
-    with pytest.raises(ValueError, match="among must be"):
-        agent.recommend(among=among)
-
-
 # Tuners
 
 SPACE = {"rate": Log(1e-5, 1e-1), "depth": Integer(1, 12), "kernel": Categorical(["rbf", "poly"])}
@@ -139,15 +124,6 @@ def test_a_tuner_recommends_what_was_told_exactly_as_it_was_told(agent):
     assert tuner.recommend().parameters in told
 
 
-@pytest.mark.long
-def test_the_advice_is_the_experiment_of_the_best_mean_and_anywhere_is_not_worse():
-    tuner = run(Tuner(SPACE, goal="minimise", noise_std=0.3), loss, 15)
-    tried, anywhere = tuner.recommend(), tuner.recommend(anywhere=True)
-    assert anywhere.mean <= tried.mean + 1e-9
-    assert anywhere.parameters not in [each.parameters for each in tuner.experiments]
-    assert tried.parameters in [each.parameters for each in tuner.experiments]
-
-
 def test_repetitions_outweigh_a_lucky_value():
     """Five results about 1 and one of 2 at noise 1: the repeated point has the better mean."""
     agent = ("gp-bucb", {"kernel": "rbf", "length_scale": 0.05, "noise_std": 1.0})
@@ -162,11 +138,6 @@ def test_repetitions_outweigh_a_lucky_value():
     assert advice.std == pytest.approx(math.sqrt(1 / 6), abs=1e-6)
 
 
-def test_the_interval_holds_95_per_cent():
-    low, high = Advice({}, 2.0, 0.5).interval
-    assert norm.cdf([low, high], 2.0, 0.5) == pytest.approx([0.025, 0.975], abs=1e-12)
-
-
 def test_in_a_context_what_was_tried_in_any_is_recommended():
     agent = ("gp-bucb", {"noise_std": 0.01})
     tuner = Tuner({"x": Linear(0, 1)}, contexts={"z": Linear(0, 1)}, agent=agent, standardise=False)
@@ -174,15 +145,6 @@ def test_in_a_context_what_was_tried_in_any_is_recommended():
         for z in (0.0, 1.0):
             tuner.add({"x": x}, -((x - z) ** 2), context={"z": z})
     assert [tuner.recommend({"z": z}).parameters["x"] for z in (0.0, 0.1, 0.9, 1.0)] == [0.0, 0.0, 1.0, 1.0]
-
-
-@pytest.mark.long
-def test_what_costs_too_much_is_not_recommended():
-    tuner = run(
-        Tuner(SPACE, constraints=["c"], num_arms=64), lambda p: -loss(p), 15, c=lambda p: p["depth"] - 3.5
-    )
-    assert tuner.recommend().parameters["depth"] <= 3
-    assert tuner.recommend().parameters in [each.parameters for each in tuner.experiments]
 
 
 @pytest.mark.parametrize("state", ["nothing", "pending", "dropped"])
@@ -197,77 +159,4 @@ def test_without_a_result_there_is_nothing_to_recommend_of_what_was_tried(state)
     assert tuner.recommend(anywhere=True).std > 0
 
 
-class Chooser(FirstArm):
-    """A plug-in whose answer takes no list to choose from."""
-
-    def recommend(self, observation=None):
-        return Recommendation(0, np.zeros(1), 1.0, 0.0)
-
-
-def test_an_agent_that_cannot_choose_among_what_was_tried_says_so():
-    tuner = run(Tuner({"x": Integer(1, 4)}, agent=Chooser), lambda p: p["x"], 3)
-    with pytest.raises(ValueError, match="does not choose among tried parameters; pass anywhere=True"):
-        tuner.recommend()
-    assert tuner.recommend(anywhere=True).parameters == {"x": 1}
-
-
 # What users hand over
-
-
-def test_numbers_of_numpy_are_saved_and_come_back_as_pythons(tmp_path):
-    space = {
-        "rate": Log(np.float32(0.25), np.float64(4.0)),
-        "depth": Integer(np.int64(1), np.int32(12)),
-        "kind": Categorical([np.int64(1), "a", np.float64(0.5), None]),
-    }
-    tuner = Tuner(space, contexts={"z": Linear(np.float32(0), 1)}, seed=np.int64(3))
-    past = {"rate": np.float32(0.5), "depth": np.int64(2), "kind": np.float32(0.5)}
-    tuner.add(past, np.float32(0.25), context={"z": np.float64(0.5)})
-    tuner.tell(tuner.ask({"z": np.float32(0.5)})[0], np.float32(1.0))
-    tuner.save(tmp_path / "tuner.json")
-    loaded = agents.load(tmp_path / "tuner.json")
-    assert loaded.experiments == tuner.experiments
-    assert json.loads(json.dumps(tuner.experiments[0].parameters)) == {"rate": 0.5, "depth": 2, "kind": 0.5}
-    assert loaded.ask({"z": 0.25}) == tuner.ask({"z": 0.25})
-
-
-@pytest.mark.sampled(1)
-@pytest.mark.parametrize("size", [1e300, 1e-300, 1.0])
-def test_values_of_any_size_give_the_same_questions(size):
-    size = math.ldexp(1.0, math.frexp(size)[1])  # a power of 2 changes no digit
-    plain, other = (Tuner(SPACE, agent="gp-ei", num_arms=32) for _ in range(2))
-    run(plain, loss, 12)
-    run(other, lambda p: size * loss(p), 12)
-    asked = [[each.parameters for each in tuner.experiments] for tuner in (plain, other)]
-    assert asked[0] == asked[1]
-
-
-@pytest.mark.parametrize("value", [0.1, -0.3, 1e-9])
-def test_equal_values_have_no_deviation(value):
-    """The mean of 0.1 three times is 0.10000000000000002: their computed deviation is 2e-17, not 0."""
-    from agents.tuning.plan import Scale
-
-    for count in range(1, 20):
-        assert Scale.of("maximise", [value] * count).std == 1.0
-
-
-@pytest.mark.parametrize(
-    ("make", "message"),
-    [
-        (lambda: Linear(-1e308, 1e308), "high - low of a Linear must be finite"),
-        (lambda: Log(1e-300, 1e300), "high / low of a Log must be at most 300 decades"),
-        (lambda: Integer(0, 10**20), r"high of an Integer must be an integer of at most 2\*\*53 in size"),
-    ],
-)
-def test_ranges_that_floats_do_not_hold_are_refused(make, message):
-    with pytest.raises(ValueError, match=message):
-        make()
-
-
-@pytest.mark.parametrize("ticket", [[0], None, 0.0, True, "0"])
-def test_what_is_no_ticket_is_refused_by_name(ticket):
-    tuner = Tuner(SPACE)
-    tuner.ask()
-    tuner.ask()
-    with pytest.raises(ValueError, match="was never given; pending tickets: 0, 1"):
-        tuner.tell(ticket, 1.0)

@@ -10,14 +10,12 @@ import references
 from rectified_cases import problem
 
 import agents
-from agents.beliefs import by_name
-from agents.beliefs.by_name import COST_BELIEFS, CensoredCost
+from agents.beliefs.by_name import CensoredCost
 from agents.beliefs.censored import Censored
 from agents.model.model import Model
 from agents.model.rounds import Delivery
 from bandit_envs import BanditEnv
 from bandit_envs.laws import delays
-from gpbandits import evaluate
 
 LATE = problem(delay=delays.PoissonDelay(4), horizon=80)
 WINDOW, BOUND, WIDTH = 6, 0.5, 2.0
@@ -86,25 +84,6 @@ def test_what_is_censored_has_the_sign_of_the_cost_and_what_is_shifted_has_not(c
     assert shifted.mean(HERE)[0, 7] < -1.0
 
 
-def test_without_delays_it_does_not_matter_what_pending_costs_count_as():
-    def regret(belief: str) -> Any:
-        own = {"belief": "censored", "belief_options": {"reward_bound": 0.0}} if belief == "censored" else {}
-        spec = ("config", {"cost_belief": belief, **own})
-        return evaluate(problem(horizon=30), {"it": spec}, trials=2).actions["it"]
-
-    first, *others = map(regret, COST_BELIEFS)
-    for other in others:
-        np.testing.assert_array_equal(first, other)
-
-
-def test_hallucinated_costs_are_known_better_before_they_come():
-    (told,), (certain,) = (
-        played(5, cost_belief=name, rule="ucb")[0].objective.costs for name in ("delivered", "hallucinated")
-    )
-    assert (certain.std(HERE) <= told.std(HERE) + 1e-12).all()
-    assert certain.std(HERE).min() < 0.5 * told.std(HERE).min()
-
-
 def test_a_play_that_will_never_yield_a_cost_counts_no_longer():
     agent, arms, came = played(1, **CENSORED)
     (belief,), fresh = agent.objective.costs, played(0, **CENSORED)[0].objective.costs[0]
@@ -112,46 +91,3 @@ def test_a_play_that_will_never_yield_a_cost_counts_no_longer():
     assert belief.std(HERE)[0, arms[0]] < 0.9 * fresh.std(HERE)[0, arms[0]]
     agent.drop(np.zeros(1, dtype=int))
     np.testing.assert_allclose(belief.std(HERE), fresh.std(HERE), atol=1e-9)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"cost_belief": "censored"}, "cost_belief must be"),
-        ({"cost_belief": "shifted"}, "cost_belief must be .delivered. or"),
-        ({**CENSORED, "standardize": True}, "standardize must be False"),
-        ({**CENSORED, "centre": 0.5}, "centre must be left out"),
-        ({**CENSORED, "scale": 2.0}, "scale must be left out"),
-    ],
-)
-def test_what_would_shift_the_border_is_refused(options, message):
-    with pytest.raises(ValueError, match=message):
-        agents.make("rpol", LATE.setting(), **options)
-
-
-class Shifted(CensoredCost):
-    """What nobody should do."""
-
-    def shifted(self, model: Model) -> Model:
-        return Censored.shifted(self, Model.of(model.setting, prior_mean=-3.0))
-
-
-@pytest.mark.long
-def test_shifted_costs_violate_many_times_as_much(monkeypatch):
-    bench = {
-        "num_arms": 100,
-        "horizon": 600,
-        "noise_std": 0.1,
-        "constraints": {"law": "gp", "quantile": 0.3},
-        "constraint_noise_std": 0.1,
-        "delay": {"law": "poisson", "mean": 15},
-    }
-    options = {**CENSORED, "belief_options": {"window": 15, "reward_bound": 0.0}, "width": 3.0}
-
-    def violation() -> float:
-        result = evaluate("GPBandit-GP-v0", {"it": ("config", options)}, trials=4, env_kwargs=bench)
-        return result.hard_violation["it"][:, -1].mean()
-
-    unshifted = violation()
-    monkeypatch.setattr(by_name, "CensoredCost", Shifted)
-    assert violation() > 3.0 * unshifted

@@ -7,10 +7,9 @@ from players import play
 import agents
 from agents.beliefs.points import Pairs
 from bandit_envs.environment.envs import make
-from bandit_envs.kernels.kernels import make_kernel
 from bandit_envs.laws.outcomes import BernoulliOutcomes
 from bandit_envs.problem.feedback import delivery
-from gpbandits import check_agent, evaluate
+from gpbandits import evaluate
 
 NAMES = ("laplace-ucb", "laplace-ts")
 COUNTS = {"law": "poisson", "base": 0.5, "exposure": 2.0}
@@ -94,21 +93,6 @@ def test_the_arm_of_the_largest_mean_is_recommended_not_that_of_the_largest_mode
     assert best.mean == pytest.approx(max(agent.believed(np.zeros(1), x)[0][0] for x in points), rel=1e-3)
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_late_outcomes_count_when_they_are_delivered(name):
-    agent = played(name, delay={"law": "constant", "rounds": 6})
-    assert agent.belief.outcomes.count.sum() == 14
-
-
-def test_a_restart_of_the_belief_is_the_prior():
-    agent = played("laplace-ucb")
-    agent.belief.forget(np.array([0]))
-    context = np.zeros(1, dtype=int)
-    np.testing.assert_array_equal(agent.belief.mean(context), np.zeros((1, 12)))
-    np.testing.assert_allclose(agent.belief.std(context), 1.0, atol=1e-6)
-    assert agent.belief.gain == 0.0
-
-
 def test_the_band_needs_a_bound_and_says_when_it_takes_a_default():
     bounded = {"function": "rkhs", "rkhs_norm": 3.0}
     for keywords, assumes in ((bounded, False), ({}, True)):
@@ -116,43 +100,6 @@ def test_the_band_needs_a_bound_and_says_when_it_takes_a_default():
         agent = agents.make("laplace-ucb", env, band="mixture")
         agent.reset(0)
         assert agent.assumes_bound == assumes
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"noise_std": 0.1}, "noise_std"),
-        ({"refit_every": 5}, "refit_every"),
-        ({"form": "dense"}, "form"),
-        ({"repeat": 2.0}, "repeat"),
-        ({"band": "amm"}, "band"),
-        ({"band": "mixture", "delta": 2.0}, "delta"),
-        ({"delta": 2.0}, "delta"),
-    ],
-)
-def test_what_a_latent_model_does_not_have_is_refused(options, message):
-    with pytest.raises(ValueError, match=message):
-        agents.make("laplace-ucb", make("GPBandit-Clicks-v0", **SMALL), **options)
-
-
-ADS = {"law": "conversions", "base": {"law": "geometric", "mean": 4}, "lost": 0.2}
-BOXES = {
-    "clicks": {},
-    "counts": {"outcome": COUNTS},
-    "late": {"delay": {"law": "poisson", "mean": 3}},
-    "conversions": {"delay": ADS},
-    "contexts": {"num_contexts": 3},
-}
-
-
-@pytest.mark.sampled(2)
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("problem", BOXES)
-def test_agents_of_clicks_play_boxes(name, problem):
-    keywords = {**SMALL, "continuous": True, "dim": 2, "horizon": 12, **BOXES[problem]}
-    del keywords["num_arms"]
-    env = make("GPBandit-Clicks-v0", **keywords)
-    check_agent((name, {"search": LIGHT}), {problem: env.get_wrapper_attr("problem")}, time_limit=120.0)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -170,16 +117,3 @@ def test_a_recommendation_on_a_box_is_in_probability(name):
 def test_the_band_of_the_mixture_is_refused_on_a_box():
     with pytest.raises(ValueError, match="band must be a number on a box"):
         agents.make("laplace-ucb", make("GPBandit-Clicks-v0", continuous=True), band="mixture")
-
-
-def test_a_latent_kernel_of_the_user_s_own_is_taken():
-    agent = agents.make("laplace-ucb", make("GPBandit-Clicks-v0", **SMALL), kernel=make_kernel("matern52"))
-    assert agent.model.kernel == make_kernel("matern52")
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_a_saved_agent_of_clicks_plays_on_alike(name, tmp_path):
-    agent = played(name)
-    agent.save(tmp_path / "agent.json")
-    again = agents.load(tmp_path / "agent.json")
-    assert again.act(np.zeros(1)) == agent.act(np.zeros(1))

@@ -5,19 +5,17 @@ from itertools import product
 import gymnasium as gym
 import numpy as np
 import pytest
-from players import play
 from sklearn.gaussian_process.kernels import RBF
 
 import agents
 import bandit_envs  # noqa: F401 (registers the ids)
-from agents.acquisition.by_name import RULES, UNITLESS
+from agents.acquisition.by_name import UNITLESS
 from agents.algorithms.composed import IMPROVING
 from agents.beliefs.by_name import BELIEFS
-from agents.beliefs.censored import Censored
 from agents.beliefs.imputed import Hallucinated
 from agents.kernels.amplitude import InContext, without_contexts
 from agents.objectives.base import Reward
-from agents.objectives.by_name import APART, CONSTRAINTS
+from agents.objectives.by_name import CONSTRAINTS
 from agents.objectives.penalised import Penalised
 from agents.objectives.penalties import LinearDual, Multiplicative, Multipliers
 from agents.objectives.primal_dual import Rectified
@@ -25,7 +23,6 @@ from agents.restarts.base import Never
 from agents.restarts.by_name import RESTARTS
 from agents.restarts.on_alarm import InOrder
 from bandit_envs import Setting
-from bandit_envs.problems import build
 from gpbandits import evaluate
 
 COMPOSITE = "GPBandit-Composite-v0"
@@ -41,12 +38,6 @@ def setting(**keywords):
 
 def made(**keywords):
     return agents.make("gp-agent", setting(), **keywords)
-
-
-def threshold(**keywords):
-    agent = agents.make("gp-agent", setting(**keywords), restart="cpd")
-    agent.reset(0)
-    return float(np.max(agent.restart.watch.detectors[0].rates.theta))
 
 
 def played(agents_by_label, trials=3, **keywords):
@@ -152,58 +143,6 @@ def test_all_parts_go_together_and_a_batch_equals_singles(belief, constraint, re
     assert_a_batch_equals_singles(belief=belief, constraint=constraint, restart=restart)
 
 
-def in_turn():
-    """Every rule with every constraint, and with beliefs and restarts in turn."""
-    for i, rule in enumerate(RULES):
-        for k, constraint in enumerate(CONSTRAINTS):
-            if not (rule in UNITLESS and constraint in APART):  # refused, see the next test
-                belief, restart = (
-                    list(BELIEFS)[(i + k) % len(BELIEFS)],
-                    list(RESTARTS)[(i - k) % len(RESTARTS)],
-                )
-                yield rule, belief, constraint, restart
-
-
-@pytest.mark.long
-@pytest.mark.parametrize(("rule", "belief", "constraint", "restart"), list(in_turn()))
-def test_every_rule_goes_with_all_of_them(rule, belief, constraint, restart):
-    assert_a_batch_equals_singles(rule=rule, belief=belief, constraint=constraint, restart=restart)
-
-
-@pytest.mark.parametrize("rule", UNITLESS)
-@pytest.mark.parametrize("constraint", APART)
-def test_a_rule_without_units_is_refused_where_scores_are_weighed_against_costs(rule, constraint):
-    with pytest.raises(ValueError, match="rule must score in the units of the reward"):
-        made(rule=rule, constraint=constraint)
-
-
-@pytest.mark.sampled(2)
-@pytest.mark.parametrize("rule", RULES)
-def test_every_rule_plays_what_its_trials_play_alone(rule):
-    spec = ("gp-agent", {"rule": rule})
-    short = {"trials": 2, "num_arms": 20, "horizon": 30}
-    together = played({"it": spec}, **short)["it"]
-    alone = played({"it": lambda setting: agents.make("gp-agent", setting, rule=rule)}, **short)["it"]
-    np.testing.assert_array_equal(together, alone)
-
-
-EPOCHS = {"constraint": "multiplicative", "constraint_options": {"epoch": 10}}
-
-
-@pytest.mark.parametrize("belief", ["delivered", "censored"])
-def test_pending_plays_count_as_no_value_when_the_objective_is_revalued(belief):
-    env = gym.make(COMPOSITE, **SMALL, changes=None)
-    observation, _ = env.reset(seed=3)
-    agent = agents.make("gp-agent", env, belief=belief, **EPOCHS)
-    agent.reset(0)
-    play(env, agent, observation, 40)
-    statistics = agent.belief.mean_posterior.statistics(0)
-    came = agent.objective._delivered_plays(0, statistics.point)
-    np.testing.assert_allclose(statistics.total, came.total, atol=1e-9)
-    plays = statistics.plays.sum()
-    assert plays == 40 if belief == "censored" else plays < 40
-
-
 def test_an_agent_without_contexts_sees_the_arms_alone():
     full = setting()
     blind = without_contexts(full)
@@ -216,13 +155,6 @@ def test_an_agent_without_contexts_sees_the_arms_alone():
     agent = made(context=False)
     agent.reset(0)
     assert agent.act(np.array([0.3])) in range(30)
-
-
-def test_censored_keeps_the_window_and_bound_it_is_given():
-    agent = made(belief="censored", belief_options={"window": 4, "reward_bound": 2.0})
-    agent.reset(0)
-    assert isinstance(agent.belief, Censored)
-    assert (agent.belief.window, agent.belief.reward_bound) == (4, 2.0)
 
 
 @pytest.mark.long
@@ -246,30 +178,6 @@ def test_the_rate_of_false_alarms_is_shared_by_the_reward_and_all_costs(restart)
     assert runs <= 10  # 6 are expected at most; with the whole rate for each of the four there are 13
 
 
-@pytest.mark.long
-def test_noisy_costs_raise_the_threshold():
-    assert threshold(constraint_noise_std=1.0) > threshold(constraint_noise_std=0.1) == threshold()
-
-
-@pytest.mark.parametrize(
-    ("options", "named"),
-    [
-        ({"rule": "best"}, "rule"),
-        ({"belief": "hopeful"}, "belief"),
-        ({"constraint": "soft"}, "constraint"),
-        ({"restart": "often"}, "restart"),
-    ],
-)
-def test_unknown_parts_are_named_with_those_there_are(options, named):
-    with pytest.raises(ValueError, match=f"{named} must be one of"):
-        made(**options)
-
-
-def test_a_constraint_needs_a_setting_with_constraints():
-    with pytest.raises(ValueError, match="constraint must be"):
-        agents.make("gp-agent", build("composite", {**SMALL, "constraints": None}), constraint="dual")
-
-
 @pytest.mark.parametrize("rule", UNITLESS)
 @pytest.mark.parametrize("constraint", ["dual", "multiplicative"])
 def test_under_constraints_nothing_is_compared_across_units(rule, constraint):
@@ -281,63 +189,6 @@ def test_under_constraints_nothing_is_compared_across_units(rule, constraint):
         made(rule=rule, constraint=constraint, constraint_options={"models": "separate"})
     made(rule=rule, constraint=constraint)
     made(rule="ucb", constraint=constraint, constraint_options={"models": "separate"})
-
-
-@pytest.mark.long
-@pytest.mark.parametrize(
-    "spec",
-    [("gp-agent", {"restart": "cpd"}), ("gp-ucb-cpd", {"false_alarm_rate": 0.5})],
-    ids=["gp-agent", "gp-ucb-cpd"],
-)
-def test_detectors_of_a_batch_are_set_by_the_noise_of_their_own_trials(spec):
-    name, options = spec
-    keywords = {"noise": {"law": "gaussian", "share": 0.01}, "num_segments": 2, "horizon": 120}
-    keywords |= {"context": None, "constraints": None}
-    batch = played({"it": spec}, **keywords)
-    singles = played({"it": lambda setting: agents.make(name, setting, **options)}, **keywords)
-    np.testing.assert_array_equal(batch["it"], singles["it"])
-    env = gym.make_vec(COMPOSITE, 3, **{**SMALL, **keywords})
-    env.reset(seed=[1, 2, 3])
-    agent = agents.make(name, env, num_trials=3, **options)
-    agent.reset([0, 1, 2])
-    thresholds = {float(np.max(each.rates.theta)) for each in agent.restart.watch.detectors}
-    assert len(thresholds) == 3
-
-
-@pytest.mark.parametrize(
-    ("options", "named"),
-    [
-        (
-            {"restart": "cpd", "restart_options": {"foo": 1}},
-            r"restart_options must be options of 'cpd' \(xi_squared, ridge, .*foo",
-        ),
-        ({"restart": "periodic"}, r"restart_options must be options of 'periodic' \(every\), got None"),
-        ({"restart": "never", "restart_options": {"every": 2}}, r"restart_options .*\(it takes none\)"),
-        ({"restart_options": 3}, "restart_options must be a dict of names or None, got 3"),
-        (
-            {"belief": "censored", "belief_options": {"foo": 1}},
-            r"belief_options .*\(window, reward_bound, noisy\)",
-        ),
-        ({"rule": "ei", "rule_options": {"psi": 1}}, r"rule_options .*\(xi\)"),
-        (
-            {"constraint": "none", "constraint_options": {"step": 1}},
-            r"constraint_options .*\(it takes none\)",
-        ),
-        (
-            {"restart": "cpd", "restart_options": {"theta": 1.0, "false_alarm_rate": 0.1}},
-            "theta must be None where false_alarm",
-        ),
-        (
-            {"restart": "cpd", "restart_options": {"theta": "high"}},
-            "theta.. must be a number or an array of numbers or None, got 'high'",
-        ),
-        ({"rule": "ei", "width": 3.0}, "width must be left out with the rule 'ei', which has none, got 3.0"),
-        ({"restart": "periodic", "restart_options": {"every": 2.5}}, "every must be an integer, got 2.5"),
-    ],
-)
-def test_wrong_options_of_a_part_are_named_with_those_it_takes(options, named):
-    with pytest.raises(ValueError, match=named):
-        agents.make("gp-agent", setting(delay=None, context=None), **options)
 
 
 @pytest.mark.sampled(1)

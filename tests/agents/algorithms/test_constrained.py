@@ -1,12 +1,12 @@
-"""Algorithms 2 and 3 of Shi & Eryilmaz (2022) as whole agents."""
+"""Algorithms 2 and 3 of Shi & Eryilmaz (2022) on problems with costs, in both readings."""
 
 import warnings
 
 import numpy as np
 import pytest
-from penalised_cases import ARMS, BOTH, DISCS, EPOCH, HALF, HORIZON, LINE, Run, discs
+from penalised_cases import ARMS, BOTH, EPOCH, HORIZON, Run, discs
 from players import play
-from sklearn.gaussian_process.kernels import Matern
+from sklearn.gaussian_process.kernels import ConstantKernel, Matern
 
 import agents
 import bandit_envs
@@ -31,22 +31,6 @@ def test_with_step_0_and_reuse_it_is_unconstrained_igp_ucb_at_the_same_delta(ini
     np.testing.assert_array_equal(plays["dual"], plays["igp"])
 
 
-@pytest.mark.sampled(2)
-@pytest.mark.parametrize("name", BOTH)
-@pytest.mark.parametrize("reuse", [True, False])
-def test_several_constraints_and_delays_need_no_special_code(name, reuse):
-    problem = discs(0.0, constraints=(DISCS, HALF, LINE), delay=delays.PoissonDelay(3.0))
-    run = Run(problem, name, reuse=reuse, **({"step": 0.5} if name == BOTH[1] else {}))
-    assert run.multiplier.shape == (3, HORIZON, 3)
-    mean, counts = run.epoch_means()
-    assert (counts[:, 0] < EPOCH).all()  # some are pending
-    penalty = run.agent.objective.multipliers.penalty
-    multiplier = penalty.start(3, 3)
-    for i in range(HORIZON // EPOCH):
-        multiplier = penalty.moved(multiplier, mean[:, i], np.zeros((3, 3)))
-        np.testing.assert_allclose(run.after_epochs()[:, i], multiplier, atol=1e-12)
-
-
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("name", BOTH)
 def test_the_first_plays_are_uniform_once_a_trial_and_not_once_an_epoch(name, monkeypatch):
@@ -68,16 +52,6 @@ def test_an_objective_in_its_own_units_has_the_published_prior_mean(name):
     specs = {"given": (name, of_a_zero), "published": (name, {"standardize": False})}
     plays = evaluate(discs(), specs, trials=2).actions
     np.testing.assert_array_equal(plays["given"], plays["published"])
-
-
-@pytest.mark.parametrize("name", BOTH)
-@pytest.mark.parametrize("epoch", [1, 2, 4])
-def test_short_epochs_have_as_many_first_plays_as_rounds(name, epoch):
-    problem = discs(horizon=20)
-    agent = agents.make(name, problem, num_trials=2, epoch=epoch)
-    assert agent.model.initial == epoch
-    result = evaluate(problem, {"it": (name, {"epoch": epoch})}, trials=2)
-    assert np.isfinite(result.regret["it"]).all()
 
 
 EVERY_NAME = (*BOTH, "bandit-oco", "admmbo", "constrained-ei")
@@ -133,83 +107,7 @@ def test_recommendations_in_a_context_are_made_with_constraints(name):
     assert np.shape(best.mean) == np.shape(best.std) == ()
 
 
-@pytest.mark.long
-@pytest.mark.parametrize(("name", "noise"), [(BOTH[0], 0.0), (BOTH[1], 0.1)])
-def test_regret_and_violation_fall_on_the_two_discs(name, noise):
-    problem = discs(noise, horizon=350)
-    specs = {"it": name, "restart": (name, {"reuse": False}), "unconstrained": "igp-ucb"}
-    result = evaluate(problem, specs, trials=8)
-    rounds = np.arange(1, 351)
-    violation = {
-        label: (np.maximum(np.cumsum(cost[:, :, 0], axis=1), 0) / rounds).mean(axis=0)
-        for label, cost in result.costs.items()
-    }
-    regret = np.abs(result.regret["it"]).mean(axis=0) / rounds
-    assert violation["it"][349] < violation["it"][199] < violation["it"][99]
-    assert violation["it"][349] < 0.15 < 0.8 < violation["unconstrained"][349]
-    assert violation["it"][349] < violation["restart"][349]
-    assert regret[349] < 0.6
-
-
-BAD = {
-    "n": (
-        lambda: agents.make(BOTH[0], SETTING, psi="polynomial", psi_options={"n": 0.5}),
-        "n must be at least 1",
-    ),
-    "psi": (lambda: agents.make(BOTH[0], SETTING, psi="log"), "psi must be one of exponential, polynomial"),
-    "step": (lambda: agents.make(BOTH[1], SETTING, step=-1.0), "step must not be negative, got -1"),
-    "epoch": (lambda: agents.make(BOTH[1], SETTING, epoch=0), "epoch"),
-    "inner": (lambda: agents.make(BOTH[1], SETTING, inner="ei"), 'inner must be "ucb" or "thompson"'),
-    "no costs": (
-        lambda: told_nothing_of_costs(agents.make(BOTH[1], SETTING)),
-        r"feedback_cost.* must have 1",
-    ),
-    "no costs, separate": (
-        lambda: told_nothing_of_costs(agents.make(BOTH[1], SETTING, models="separate")),
-        r"feedback_cost.* must have 1",
-    ),
-    "half an epoch": (lambda: agents.make(BOTH[1], SETTING, epoch=2.5), "epoch must be an integer, got 2.5"),
-    "half a play": (lambda: agents.make(BOTH[1], SETTING, initial=2.5), "initial must be an integer .* 2.5"),
-    "half a play of EI": (lambda: agents.make("gp-ei", SETTING, initial=0.5), "initial must be an integer"),
-    "learning": (
-        lambda: agents.make(BOTH[0], SETTING, refit_every=5, fit_mean=True, models="separate"),
-        "fit_mean must be left out where reward and costs have separate models",
-    ),
-    "prior mean": (lambda: agents.make(BOTH[0], SETTING, prior_mean=1.0), "prior_mean must be left out"),
-    "centre": (
-        lambda: agents.make(BOTH[0], SETTING, centre=np.nan),
-        "centre must be a finite number, got nan",
-    ),
-    "centres": (
-        lambda: agents.make(BOTH[0], SETTING, centre=[1.0, 2.0]),
-        "centre must be a finite number, got",
-    ),
-    "scale": (lambda: agents.make(BOTH[0], SETTING, scale=0.0), "scale must be positive, got 0.0"),
-    "scales": (
-        lambda: agents.make(BOTH[0], SETTING, scale=[1.0], models="separate"),
-        "scale must be a finite number or 2 of them, reward first",
-    ),
-    "noise": (
-        lambda: agents.make(BOTH[1], SETTING, constraint_noise_std=-1),
-        "constraint_noise_std must be None, 0 or positive",
-    ),
-    "initial": (lambda: agents.make(BOTH[1], SETTING, initial=30), "initial must lie in 0..epoch = 20"),
-}
-
-
 SETTING = Setting(arms=ARMS, kernel=Matern(1.0, nu=2.5), num_constraints=1)
-
-
-def told_nothing_of_costs(agent):
-    agent.reset(0)
-    info = {"feedback_mask": np.array([True]), "feedback_step": np.array([0]), "feedback_reward": np.ones(1)}
-    agent.update(np.zeros(1), agent.act(np.zeros(1)), 1.0, info)
-
-
-@pytest.mark.parametrize(("call", "message"), BAD.values(), ids=BAD.keys())
-def test_bad_input_gets_one_clear_error(call, message):
-    with pytest.raises(ValueError, match=message):
-        call()
 
 
 def test_warnings_for_a_linear_psi_and_for_algorithm_2_under_constraint_noise():
@@ -224,3 +122,24 @@ def test_warnings_for_a_linear_psi_and_for_algorithm_2_under_constraint_noise():
         warnings.simplefilter("error")
         agents.make(BOTH[1], noisy)
         agents.make(BOTH[0], noisy, constraint_noise_std=0.0)
+
+
+@pytest.mark.parametrize("name", BOTH)
+def test_options_override_the_paper_reading(name):
+    agent = agents.make(name, discs(), reading="paper", initial=3, epoch=5)
+    assert agent.model.initial == 3
+
+
+@pytest.mark.sampled(1)
+@pytest.mark.parametrize("constraint", ["dual", "multiplicative"])
+def test_a_composed_agent_reads_the_paper_too(constraint):
+    name = BOTH[constraint == "dual"]
+    problem = discs(horizon=45)
+    kernel = ConstantKernel(4.0) * Matern(2.0, nu=2.5)
+    options = {"reading": "paper", "epoch": 10}
+    specs = {
+        "composed": ("gp-agent", {"kernel": kernel, "constraint": constraint, "constraint_options": options}),
+        "named": (name, {"kernel": kernel, **options}),
+    }
+    plays = evaluate(problem, specs, trials=2).actions
+    np.testing.assert_array_equal(plays["composed"], plays["named"])

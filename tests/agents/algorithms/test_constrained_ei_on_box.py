@@ -1,21 +1,20 @@
-"""Constrained expected improvement on a box: the score of the finite set, its slopes, and what it finds."""
-
-import pickle
+"""Constrained expected improvement on sets and boxes: scores, slopes, first plays and what it finds."""
 
 import numpy as np
 import pytest
+from baseline_cases import NOWHERE, SETTING, feedback
+from baseline_cases import play as play_arms
+from baseline_cases import started as begun
 from scipy.optimize import approx_fprime
 from sklearn.gaussian_process.kernels import Matern
 
 import agents
-from agents import Linear, Log, Tuner
-from agents.beliefs.safety import INFEASIBLE, log_feasibility_slopes
+from agents.algorithms.constrained import constrained_ei
+from agents.beliefs.safety import INFEASIBLE, log_feasibility, log_feasibility_slopes
 from agents.box import AtPoints
 from bandit_envs import Setting
 from bandit_envs.problem.decisions import unit_grid
 from bandit_envs.problem.feedback import delivery
-from bandit_envs.problems import build
-from gpbandits import check_agent, evaluate
 
 HERE = np.zeros(1)
 GRID = unit_grid(12**2, 2)
@@ -28,7 +27,6 @@ COMMON = {
     "max_delay": 3,
 }
 BOX = Setting(low=np.zeros(2), high=np.ones(2), **COMMON)
-LIGHT = {"search": {"candidates": 32, "starts": 2, "steps": 5}}
 
 
 def reward(x):
@@ -102,49 +100,6 @@ def test_slopes_of_feasibility_stay_finite_where_it_is_certain_or_hopeless():
     assert (of_mean[1], of_std[1]) == (0.0, 0.0)
 
 
-def test_slopes_of_feasibility_have_their_leading_terms_at_the_extremes():
-    far = np.array([1e3, 1e5, 1e7, 1e8, 1e9, 1e10, 1e100])
-    for sign, ratio in ((1.0, far + 1.0 / far), (-1.0, 0.0 * far)):
-        of_mean, of_std = log_feasibility_slopes(sign * far, np.ones(7))
-        np.testing.assert_allclose(of_mean, -ratio, rtol=1e-11)
-        np.testing.assert_allclose(of_std, far * ratio, rtol=1e-11)
-
-
-@pytest.mark.long
-def test_it_keeps_the_rules_of_agents_on_boxes_with_contexts():
-    boxes = {
-        "contexts": build(
-            "composite",
-            {"horizon": 7, "continuous": True, "num_arms": 20, "num_contexts": 2, "changes": None},
-        )
-    }
-    check_agent(("constrained-ei", LIGHT | {"initial": 3}), boxes, time_limit=120.0)
-
-
-@pytest.mark.long
-def test_a_small_feasible_region_is_found_between_the_points_of_a_grid():
-    setting = Setting(
-        low=np.zeros(2),
-        high=np.ones(2),
-        kernel=Matern(0.4, nu=2.5),
-        noise_std=1e-3,
-        num_constraints=1,
-        constraint_noise_std=1e-3,
-    )
-    agent, found = started(setting), []
-    for t in range(35):
-        action = agent.act(HERE)
-        x = setting.to_point(action)
-        cost = 10 * (((x - [0.62, 0.31]) ** 2).sum() - 0.03**2)  # 0.3 % of the box
-        found.append((cost <= 0, x[0]))
-        info = delivery(t, np.array([t]), np.array([x[0]]), np.array([[cost]]), 0)
-        agent.update(HERE, action, x[0], info)
-    assert max(value for feasible, value in found if feasible) > 0.645  # of 0.65
-    best = agent.recommend()
-    assert best.point[0] == pytest.approx(0.65, abs=0.005)
-    assert ((best.point - [0.62, 0.31]) ** 2).sum() < 0.033**2
-
-
 def test_where_nothing_is_feasible_the_least_infeasible_is_recommended():
     agent = started()
     for t in range(12):
@@ -156,36 +111,24 @@ def test_where_nothing_is_feasible_the_least_infeasible_is_recommended():
     assert agent.recommend(among=np.array([[0.9, 0.9], [-1.0, 0.0]])).action[0] == -1.0
 
 
-@pytest.mark.long
-def test_a_batch_plays_what_its_trials_play_alone_and_a_pickle_goes_on():
-    problem = build("small-feasible-region", {"horizon": 8, "continuous": True})
-    spec = ("constrained-ei", LIGHT | {"initial": 3})
-    together = evaluate(problem, {"it": spec}, trials=2)
-    alone = evaluate(problem, {"it": spec}, trials=1)
-    np.testing.assert_array_equal(together.actions["it"][0], alone.actions["it"][0])
-    agent = started(**LIGHT)
-    play(agent, 8)
-    twin = pickle.loads(pickle.dumps(agent))
-    np.testing.assert_array_equal(agent.act(HERE), twin.act(HERE))
+def test_without_a_feasible_play_the_probability_of_feasibility_is_maximised_alone():
+    agent = play_arms(
+        begun(constrained_ei(SETTING)), lambda x: x[0], lambda x: np.array([1.0 + x[0], 2.0]), 10
+    )
+    _, *costs = agent.beliefs(NOWHERE)
+    expected = sum(log_feasibility(*cost) for cost in costs)
+    agent.act(NOWHERE)
+    assert np.ptp(agent.scores[0] - expected) < 1e-6  # of probabilities that differ by a factor of e^7
+    assert np.ptp(expected) > 1.0
 
 
-@pytest.mark.long
-def test_a_constrained_tuner_looks_between_the_points_of_a_set(tmp_path):
-    space = {"rate": Log(1e-4, 1e-1), "momentum": Linear(0, 1)}
-    tuner = Tuner(space, constraints=["time"], goal="minimise")
-
-    def experiment(p):
-        return (np.log10(p["rate"]) + 2.345) ** 2 + (p["momentum"] - 0.9) ** 2, p["momentum"] - 0.61803
-
-    for _ in range(25):
-        ticket, parameters = tuner.ask()
-        value, time = experiment(parameters)
-        tuner.tell(ticket, value, {"time": time})
-    optimum = (0.9 - 0.61803) ** 2
-    assert tuner.best.value < optimum + 0.01
-    points = tuner.plan.parameters.spread(1024)
-    assert not any(each.parameters in points for each in tuner.experiments)
-    assert tuner.recommend().parameters["momentum"] < 0.61803 + 1e-3
-    tuner.save(tmp_path / "tuner.json")
-    loaded = agents.load(tmp_path / "tuner.json")
-    assert loaded.ask() == tuner.ask()
+def test_first_plays_that_come_late_still_centre_and_scale():
+    on_time, late = begun(constrained_ei(SETTING, initial=4)), begun(constrained_ei(SETTING, initial=4))
+    arms, rewards = np.array([3, 9, 20, 28]), np.array([1.0, 4.0, 2.0, 7.0])
+    costs = np.column_stack([rewards - 3.0, -rewards])
+    for t, arm in enumerate(arms):
+        on_time.update(NOWHERE, arm, 0.0, feedback(rewards[t : t + 1], costs[t : t + 1], [t]))
+        late.update(NOWHERE, arm, 0.0, feedback([], np.zeros((0, 2)), np.zeros(0, dtype=int)))
+    late.update(NOWHERE, 0, 0.0, feedback(rewards, costs, range(4)))
+    np.testing.assert_allclose(on_time.objective.centre, [[3.5, 0.5, -3.5]])
+    np.testing.assert_allclose(late.beliefs(NOWHERE), on_time.beliefs(NOWHERE), atol=1e-12)

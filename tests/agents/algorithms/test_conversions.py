@@ -7,11 +7,9 @@ import pytest
 from scipy.optimize import minimize
 from scipy.special import expit, log_expit
 
-import agents
 from agents.algorithms.clicks import AgedOutcomes, AgedRows
 from agents.posteriors.laplace import Clicks, PlayedRows, laplace
 from agents.posteriors.latent import LatentPosterior
-from bandit_envs.environment.envs import make
 from bandit_envs.kernels.gram import Gram
 from bandit_envs.kernels.kernels import make_kernel
 from bandit_envs.laws.outcomes import BernoulliOutcomes
@@ -20,7 +18,6 @@ from gpbandits import evaluate
 
 GRAM = Gram(make_kernel("rbf", 0.3), unit_grid(6))
 BASE = -1.0
-LATE = {"law": "conversions", "base": {"law": "geometric", "mean": 5}, "lost": 0.3}
 SMALL = {"num_arms": 12, "horizon": 30, "outcome": {"law": "bernoulli", "base": BASE}}
 
 
@@ -136,19 +133,6 @@ def test_a_dropped_play_counts_no_more_and_a_restart_is_the_prior():
     np.testing.assert_allclose(belief.variance_at(None), 1.0, atol=1e-6)
 
 
-@pytest.mark.sampled(4)
-@pytest.mark.parametrize("feature", ["plain", "contexts", "volatile"])
-def test_a_batch_of_conversions_equals_single_trials(feature):
-    more = {"contexts": {"num_contexts": 3}, "volatile": {"availability": {"law": "bernoulli", "p": 0.7}}}
-    given = {"env_kwargs": {**SMALL, "delay": LATE, **more.get(feature, {})}, "trials": 3}
-    names = ("laplace-ucb", "laplace-ts")
-    batch = evaluate("GPBandit-Clicks-v0", list(names), **given)
-    single = {name: lambda setting, name=name: agents.make(name, setting) for name in names}
-    singles = evaluate("GPBandit-Clicks-v0", single, **given)
-    for name in names:
-        np.testing.assert_array_equal(batch.actions[name], singles.actions[name])
-
-
 def test_without_delay_conversions_are_the_clicks_that_they_are():
     at_once = {**SMALL, "delay": {"law": "conversions", "base": "immediate"}}
     late, prompt = (
@@ -156,31 +140,3 @@ def test_without_delay_conversions_are_the_clicks_that_they_are():
         for keywords in (at_once, SMALL)
     )
     np.testing.assert_array_equal(late.actions["laplace-ucb"], prompt.actions["laplace-ucb"])
-
-
-@pytest.mark.parametrize(
-    ("options", "facts", "message"),
-    [
-        ({"band": "mixture"}, {}, "band must be a number where conversions alone are delivered"),
-        ({}, {"outcome": {"law": "poisson"}}, "setting must be of clicks where conversions"),
-    ],
-)
-def test_what_ages_do_not_cover_is_refused_with_the_reason(options, facts, message):
-    env = make("GPBandit-Clicks-v0", **{**SMALL, "delay": LATE, **facts})
-    with pytest.raises(ValueError, match=message):
-        agents.make("laplace-ucb", env, **options)
-
-
-def test_an_agent_drops_plays_of_ads_that_were_never_shown():
-    env = make("GPBandit-Clicks-v0", **SMALL, delay=LATE)
-    observation, _ = env.reset(seed=0)
-    agent = agents.make("laplace-ts", env)
-    agent.reset(0)
-    silent = []
-    for t in range(12):
-        action = agent.act(observation)
-        observation, reward, _, _, info = env.step(action)
-        agent.update(observation, action, reward, info)
-        silent.append(info["oracle"]["delay"] < 0 or t + info["oracle"]["delay"] > 11)
-    agent.drop(np.array(silent).nonzero()[0][:3])
-    assert agent.belief.outcomes.count.sum() == 9

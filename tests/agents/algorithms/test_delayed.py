@@ -12,9 +12,7 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 import agents
 from agents.beliefs.censored import Censored
 from agents.beliefs.surface import Surface
-from agents.model.model import Model
 from bandit_envs import Setting, make
-from bandit_envs.kernels.kernels import make_kernel
 from bandit_envs.problem.setting import batch_settings
 from bandit_envs.problems import build
 from gpbandits import evaluate
@@ -118,16 +116,6 @@ def test_without_a_bound_on_rewards_samples_are_those_of_the_posterior_itself(fo
     assert drawn.points == plain.points
 
 
-def test_hallucination_has_the_mean_of_what_was_delivered_and_the_variance_of_all_plays():
-    playing = Playing("gp-bucb")
-    arrived = sorted(playing.value)
-    mean, _ = playing.posterior(arrived, [playing.value[s] for s in arrived])
-    _, covariance = playing.posterior(range(40), np.zeros(40))
-    belief = playing.agent.belief
-    np.testing.assert_allclose(belief.mean(HERE)[0], mean, rtol=0, atol=1e-10)
-    np.testing.assert_allclose(belief.std(HERE)[0] ** 2, np.diag(covariance), rtol=0, atol=1e-8)
-
-
 def test_filling_in_the_posterior_mean_is_hallucination():
     imputed = Playing("gp-ucb-sdf", window=1000, reward_bound=0.0, fill_in="mean")
     hallucinated = Playing("gp-bucb")
@@ -166,22 +154,6 @@ def test_no_delay_makes_all_delay_policies_equal(length_scale):
     plays = evaluate("GPBandit-GP-v0", samplers, trials=4, env_kwargs=keywords).actions
     for label in ("asy", "bts", "sdf"):
         np.testing.assert_array_equal(plays["ts"], plays[label])
-
-
-def test_the_initial_plays_are_uniform_and_the_first_of_the_horizon():
-    keywords = {"horizon": 8, "num_arms": 20}
-    result = evaluate("GPBandit-GP-v0", {"a": ("gp-ucb", {"initial": 5})}, trials=64, env_kwargs=keywords)
-    first = result.actions["a"][:, :5].ravel()
-    count = np.bincount(first, minlength=20)
-    assert count.min() > 0
-    assert ((count - 16) ** 2 / 16).sum() < 43.8  # chi-squared with 19 degrees, 1 in 1000
-
-
-def test_an_uncertainty_sampling_start_plays_like_pure_exploration():
-    specs = {"start": ("gp-bucb", {"start": 10}), "variance": "pure-exploration"}
-    plays = evaluate("GPBandit-GP-v0", specs, trials=3, env_kwargs={"horizon": 12}).actions
-    np.testing.assert_array_equal(plays["start"][:, :10], plays["variance"][:, :10])
-    assert not np.array_equal(plays["start"], plays["variance"])
 
 
 def plays_when_told(name, bound):
@@ -237,10 +209,6 @@ def test_the_delayed_width_is_the_formula_of_the_theorem():
     width = agent.rule.width(np.array([7]), np.array([1.3]))
     expected = 2.0 + (0.5 + 3.0) * np.sqrt(2 * (1.3 + 1 + np.log(2 / 0.1)))
     np.testing.assert_allclose(width, expected, rtol=1e-14)
-
-
-def test_the_kernel_is_the_published_one():
-    assert Model.of(build("gp", DELAYED).setting()).kernel == make_kernel("rbf", 0.1)
 
 
 IN_TIME = {

@@ -1,25 +1,11 @@
 """The algorithms that forget: GP-UCB where they forget nothing, and better than it after a change."""
 
-import copy
-import pickle
 from functools import partial
 
 import numpy as np
 import pytest
-from players import play
 
-import agents
-import bandit_envs
-from agents.algorithms.changing import (
-    discount_of,
-    drift_of,
-    memory_length,
-    r_gp_ucb,
-    sw_gp_ucb,
-    tv_gp_ucb,
-    w_gp_ucb,
-    window_of,
-)
+from agents.algorithms.changing import discount_of, drift_of, memory_length, window_of
 from agents.beliefs.delivered import discounted, sliding_window, time_varying
 from agents.model.model import Model
 from agents.model.rounds import Clock, Delivery
@@ -37,13 +23,6 @@ NEUTRAL = {
     "tv-gp-ucb": {"eps": 0.0},
     "ui-tvbo": {"rate": 0.0, "width": "finite-set"},
     "w-gp-ucb": {"discount": 1.0, "width": "finite-set"},
-}
-FORGETFUL = {
-    "sw-gp-ucb": {"window": 12},
-    "r-gp-ucb": {"every": 12},
-    "tv-gp-ucb": {"eps": 0.1},
-    "ui-tvbo": {"rate": 0.1},
-    "w-gp-ucb": {"discount": 0.9},
 }
 
 
@@ -69,57 +48,6 @@ PROBLEMS = {
 def test_a_peer_that_forgets_nothing_is_gp_ucb(name, laws):
     result = evaluate(problem(**laws), {"peer": (name, NEUTRAL[name]), "GP-UCB": "gp-ucb"}, trials=3)
     np.testing.assert_array_equal(result.actions["peer"], result.actions["GP-UCB"])
-
-
-@pytest.mark.sampled(2)
-@pytest.mark.parametrize("laws", PROBLEMS.values(), ids=PROBLEMS)
-@pytest.mark.parametrize("options", [FORGETFUL, {name: {} for name in PEERS}], ids=["given", "default"])
-@pytest.mark.parametrize("name", PEERS)
-def test_a_batch_of_trials_plays_the_actions_of_the_trials_one_by_one(name, options, laws):
-    one = {"it": lambda setting: agents.make(name, setting, **options[name])}
-    batch = evaluate(problem(**laws), {"it": (name, options[name])}, trials=2)
-    np.testing.assert_array_equal(batch.actions["it"], evaluate(problem(**laws), one, trials=2).actions["it"])
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("name", PEERS)
-def test_a_peer_that_forgets_recovers_from_a_change_that_gp_ucb_does_not(name):
-    # 3 deviations of the paired difference; the change comes when GP-UCB is sure of the old function.
-    given = {
-        "sw-gp-ucb": {"window": 60, "beta_scale": 0.2},
-        "r-gp-ucb": {"every": 60, "beta_scale": 0.2},
-        "tv-gp-ucb": {"eps": 0.03, "width": "experiments"},
-        "ui-tvbo": {"rate": 0.03},
-    }
-    options = given.get(name, {"discount": 0.97, "width": "finite-set", "beta_scale": 0.2})
-    changing = problem(400, changes=changes.AtRounds((200,)))
-    contenders = {"peer": (name, options), "GP-UCB": ("gp-ucb", {"beta_scale": 0.2})}
-    result = evaluate(changing, contenders, trials=30)
-    late = {label: regret[:, -1] - regret[:, 199] for label, regret in result.regret.items()}
-    saved = late["GP-UCB"] - late["peer"]
-    assert saved.mean() > 3.0 * saved.std() / np.sqrt(len(saved))
-
-
-@pytest.mark.parametrize("name", PEERS)
-def test_a_copied_or_pickled_agent_goes_on_alike(name):
-    env = bandit_envs.make(problem(delay=delays.PoissonDelay(3.0)))
-    observation, _ = env.reset(seed=0)
-    agent = agents.make(name, env, **FORGETFUL[name])
-    agent.reset(0)
-    _, observation = play(env, agent, observation, 25)
-    others = [
-        (copy.deepcopy(env), other) for other in (copy.deepcopy(agent), pickle.loads(pickle.dumps(agent)))
-    ]
-    first, _ = play(env, agent, observation, 20)
-    assert len(set(first)) > 1
-    assert all(play(copied, other, observation, 20)[0] == first for copied, other in others)
-
-
-@pytest.mark.parametrize("name", PEERS)
-def test_a_peer_can_learn_its_hyperparameters(name):
-    options = {**FORGETFUL[name], "refit_every": 10}
-    result = evaluate(problem(30), {"it": (name, options)}, trials=2)
-    assert result.actions["it"].shape == (2, 30)
 
 
 @pytest.mark.parametrize("name", ["sw-gp-ucb", "tv-gp-ucb", "w-gp-ucb"])
@@ -182,35 +110,6 @@ def test_the_defaults_follow_the_papers_formulas():
     assert window_of(model, 1e9) == 2
 
 
-def test_defaults_are_one_a_trial_where_the_noise_differs():
-    noise = np.array([0.02, 0.3])
-    options = {"arms": unit_grid(30), "horizon": 200, "kernel": make_kernel("matern52")}
-    together = window_of(Model.of(Setting(**options, noise_std=noise)), 1.0)
-    alone = [window_of(Model.of(Setting(**options, noise_std=each)), 1.0) for each in noise]
-    np.testing.assert_array_equal(together, alone)
-    assert together[0] > together[1]
-
-
 def test_the_width_of_the_experiments_is_the_papers():
     width = LogarithmicWidth()(np.array([1, 10]), np.zeros(2))
     np.testing.assert_allclose(width, np.sqrt([0.8 * np.log(4.0), 0.8 * np.log(40.0)]))
-
-
-@pytest.mark.parametrize(
-    ("factory", "options", "named"),
-    [
-        (sw_gp_ucb, {"window": 0}, "window"),
-        (sw_gp_ucb, {"window": 2.5}, "window"),
-        (sw_gp_ucb, {"variation": 0.0}, "variation"),
-        (r_gp_ucb, {"every": 0}, "every"),
-        (tv_gp_ucb, {"eps": 1.5}, "eps"),
-        (tv_gp_ucb, {"width": "practice"}, "width"),
-        (w_gp_ucb, {"discount": 0.0}, "discount"),
-        (w_gp_ucb, {"discount": 1.1}, "discount"),
-        (w_gp_ucb, {"discount": "much"}, "discount"),
-    ],
-)
-def test_a_wrong_option_is_named(factory, options, named):
-    setting = Setting(arms=unit_grid(20), horizon=50, kernel=make_kernel("rbf"), noise_std=0.1)
-    with pytest.raises(ValueError, match=rf"\b{named}\b"):
-        factory(setting, **options).reset(0)

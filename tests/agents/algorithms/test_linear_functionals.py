@@ -12,7 +12,6 @@ from scipy import stats
 import agents
 from agents.algorithms.aggregated import Functionals, chances_of
 from agents.model.model import Model
-from bandit_envs import Setting
 from bandit_envs.kernels import gram
 from bandit_envs.kernels.gram import DENSE_LIMIT
 from bandit_envs.laws import delays
@@ -83,43 +82,3 @@ def test_chances_are_those_of_the_published_law():
     lossy = chances_of(replace(SETTING, delay=delays.PoissonDelay(3.0, lost=0.5)))
     assert abs(lossy.sum() - 0.5) < 0.01
     np.testing.assert_array_equal(chances_of(replace(SETTING, max_delay=0)), [1.0])
-
-
-@pytest.mark.long
-def test_sums_tell_more_than_crediting_the_arm_just_played():
-    class Crediting:
-        """GP-UCB that takes the sum for what the play earned."""
-
-        features = agents.features("random")
-
-        def __init__(self, setting: Setting):
-            self.agent = agents.make("gp-ucb", replace(setting, aggregated=False), width=2.0)
-            self.reset, self.act, self.round = self.agent.reset, self.agent.act, 0
-
-        def update(self, observation, action, reward, info):
-            self.agent.update(observation, action, reward, info | {"feedback_step": np.array([self.round])})
-            self.round += 1
-
-    field = {"sums": "gp-ucb-aggregated", "credited": Crediting}
-    problem = BENCH | {"aggregated": True, "horizon": 200}
-    result = evaluate("GPBandit-GP-v0", field, trials=3, env_kwargs=problem)
-    sums, credited = (result.regret[label][:, -1].mean() for label in field)
-    assert sums < 0.6 * credited
-
-
-@pytest.mark.parametrize(
-    ("setting", "options", "message"),
-    [
-        (replace(SETTING, delay=None, max_delay=5), {}, "chances must be given"),
-        (replace(SETTING, delay=delays.ByReward()), {}, "chances must be given"),
-        (replace(SETTING, delay=delays.DelayByArm()), {}, "chances must be given"),
-        (SETTING, {"chances": [0.7, 0.7]}, "chances must be a list of numbers"),
-        (SETTING, {"chances": [-0.1, 0.7]}, "chances must be a list of numbers"),
-        (SETTING, {"form": "pairs"}, "form must be left out"),
-        (SETTING, {"repeat": 2.0}, "repeat must be 1"),
-        (Setting(low=np.zeros(1), high=np.ones(1), aggregated=True), {}, "setting must have arms"),
-    ],
-)
-def test_what_it_cannot_do_is_refused(setting, options, message):
-    with pytest.raises(ValueError, match=message):
-        agents.make("gp-ucb-aggregated", setting, **options)

@@ -139,15 +139,6 @@ def test_the_index_plays_the_same_in_other_units_of_the_reward():
     assert played("movement-ucb", law) == played("movement-ucb", scaled, lambda arm: 1024.0 * hill(arm))
 
 
-def test_recommendations_move_nowhere():
-    agent = agents.make("movement-ucb", replace(LINE, movement=Switching(50.0)), width=2.0)
-    agent.reset(0)
-    for t, arm in enumerate([9, 9, 2, 2]):
-        agent.act(np.zeros(1))
-        agent.update(np.zeros(1), arm, hill(arm) + 2, told(t, hill(arm) + 2))
-    assert agent.recommend().action == 9
-
-
 # Drift
 
 GRID = unit_grid(30)
@@ -251,27 +242,3 @@ def test_without_drift_the_band_is_the_split_band():
     band = DriftBand(2.0, 0.1, 0.01, 0.1, 30)
     std, norm = np.array([[0.3, 0.1]]), np.array([[0.5, 0.2]])
     assert (band(std, norm, 2 * norm, 0.1) > band(std, norm, 2 * norm, 0.0)).all()
-
-
-@pytest.mark.parametrize(
-    ("name", "setting", "message"),
-    [
-        ("batch-and-sort", replace(LINE, volatile=True), "without volatile arms"),
-        ("permuted-elimination", Setting(low=[0.0], high=[1.0]), "must have arms, got a box"),
-    ],
-)
-def test_settings_whose_batches_cannot_be_planned_are_refused(name, setting, message):
-    with pytest.raises(ValueError, match=message):
-        agents.make(name, setting)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"variation": -1.0}, "variation must not be negative, got -1.0"),
-        ({"restart_every": 0}, "restart_every must be .*, got 0"),
-    ],
-)
-def test_wrong_options_of_a_drift_are_named(options, message):
-    with pytest.raises(ValueError, match=message):
-        agents.make("permuted-elimination", DRIFTING, **options)

@@ -18,7 +18,7 @@ from agents.objectives.base import Objective, Reward
 from agents.restarts.base import Never, Periodic, Restart
 from agents.widths.base import FixedWidth
 from bandit_envs.problem.feedback import delivery
-from gpbandits import check_agent, evaluate
+from gpbandits import evaluate
 
 GP, COMPOSITE = "GPBandit-GP-v0", "GPBandit-Composite-v0"
 LIGHT = {"search": {"candidates": 32, "starts": 1, "steps": 3}}
@@ -261,26 +261,6 @@ def test_a_learnt_width_differs_among_functions_and_forgets_at_a_restart():
         counts.append(agent.memory.count.tolist())
     assert [each[0] for each in counts] == [2, 3, 4, 1, 2, 3, 4, 1, 2]
     assert agent.memory.total[0] != agent.memory.total[1]
-
-
-def test_a_loaded_tuner_has_what_its_rule_had_learnt(tmp_path):
-    tuner = agents.Tuner(
-        {"x": agents.Linear(0.0, 1.0)}, agent=(f"{__name__}:learnt", {"refit_every": 3}), num_arms=30
-    )
-    for _ in range(6):
-        ticket, chosen = tuner.ask()
-        tuner.tell(ticket, np.sin(5 * chosen["x"]))
-    tuner.save(tmp_path / "tuner.json")
-    loaded = agents.load(tmp_path / "tuner.json", trust=True)
-    assert loaded.ask() == tuner.ask()
-    total = tuner._player.agent.memory.total
-    assert total > 1.0
-    np.testing.assert_array_equal(loaded._player.agent.memory.total, total)
-
-
-@pytest.mark.long
-def test_a_rule_that_learns_passes_the_checks_of_agents():
-    check_agent((learnt, {}))
 
 
 class NoBuilder:

@@ -51,15 +51,6 @@ def test_regret_and_violation_are_within_the_bands_in_every_round(name, place):
         assert (np.maximum(g[:, arm].T, 0.0) <= of_cost + spare + 1e-9).all()
 
 
-def test_an_infinite_charge_is_the_largest_score_among_what_may_be_feasible():
-    run = play(PROBLEMS["two costs"], "config")
-    upper, lower = run.mean + WIDTH * run.std, run.cost_mean - WIDTH * run.cost_std
-    allowed = (lower <= 0).all(axis=2)
-    expected = np.where(allowed, upper, -np.inf).max(axis=2)
-    assert not allowed.all()
-    np.testing.assert_allclose(np.take_along_axis(upper, run.arm[..., None], 2)[..., 0], expected, atol=1e-8)
-
-
 def test_a_very_large_charge_is_an_infinite_one():
     runs = [play(PROBLEMS["two costs"], *each) for each in (("config",), ("epbo",))]
     large = play(PROBLEMS["two costs"], "epbo", rho=1e9)
@@ -104,24 +95,6 @@ def test_an_infeasible_problem_is_declared_and_the_least_violation_played(name):
         np.testing.assert_allclose(lower[t, i, run.arm[t, i]], lower[t, i].min(axis=1), atol=1e-8)
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_a_feasible_problem_is_not_declared_infeasible(name):
-    run = play(PROBLEMS["two costs"], name)
-    assert not run.infeasible.any()
-    assert (run.agent.infeasible_since == -1).all()
-
-
-def test_results_say_when_an_agent_found_the_problem_infeasible():
-    sure = {"centre": [0.0, 5.0], "restart": "periodic", "restart_options": {"every": 7}}
-    field = {"sure": ("config", sure), "unsure": "config", "blind": "gp-ucb"}
-    result = evaluate(PROBLEMS["one cost"], field, trials=3)
-    assert set(result.infeasible) == {"sure", "unsure"}
-    np.testing.assert_array_equal(result.infeasible["sure"], 0)
-    np.testing.assert_array_equal(result.infeasible["unsure"], -1)
-    alone = evaluate(PROBLEMS["one cost"], field, trials=1)
-    np.testing.assert_array_equal(alone.infeasible["sure"], 0)
-
-
 LIGHT = {"search": {"candidates": 64}}
 
 
@@ -154,28 +127,6 @@ def test_on_a_box_nothing_is_played_that_cannot_be_feasible():
         costs = np.array([[each(x[None])[0] for each in TWO]])
         agent.update(HERE, action, 0.0, delivery(t, np.array([t]), wave(x[None]), costs, 0))
     assert agent.infeasible_since == -1
-
-
-@pytest.mark.parametrize("constraint", NAMES)
-def test_the_composed_agent_keeps_costs_by_their_names(constraint):
-    field = {
-        "named": constraint,
-        "composed": (
-            "gp-agent",
-            {"constraint": constraint, "width": WIDTH, "constraint_options": {"cost_width": WIDTH}},
-        ),
-    }
-    actions = evaluate(PROBLEMS["two costs"], field, trials=2).actions
-    np.testing.assert_array_equal(actions["named"], actions["composed"])
-
-
-def test_the_widths_of_reward_and_costs_are_options():
-    wide, narrow = (
-        play(PROBLEMS["two costs"], "config", width=3.0, cost_width=width) for width in (3.0, "improved")
-    )
-    assert not np.array_equal(wide.arm, narrow.arm)
-    with pytest.raises(ValueError, match="cost_width must be a number or one of"):
-        agents.make("config", PROBLEMS["two costs"].setting(), cost_width="wide")
 
 
 def started(name, setting, **options):

@@ -12,7 +12,6 @@ from agents.registry import resolve_agent
 from bandit_envs import Setting
 from bandit_envs.laws.delays import PoissonDelay
 from bandit_envs.problem.feedback import delivery
-from gpbandits import evaluate
 
 SEEN = np.zeros(1)
 ARMS = np.linspace(0.0, 1.0, 50)[:, None]
@@ -50,17 +49,6 @@ def chosen(agent, observation=SEEN, times=300):
 
 def test_the_references_are_those_that_the_pages_name():
     assert sorted(REFERENCES) == ["epsilon-greedy", "forest-ei", "forest-thompson", "lin-ucb", "local-search"]
-
-
-@pytest.mark.parametrize("env", ["GPBandit-Real-v2", "GPBandit-Delayed-v0", "GPBandit-Contextual-v0"])
-@pytest.mark.parametrize("name", REFERENCES)
-def test_a_reference_regrets_less_than_random_play(name, env):
-    if name == "lin-ucb" and "Real" not in env:
-        pytest.skip("samples of a Gaussian process are no lines")
-    keywords = {"task": "digits-repeat"} if "Real" in env else {"horizon": 150}
-    result = evaluate(env, [name, "random"], trials=3, env_kwargs=keywords)
-    own, others = (result.regret[each][:, -1].mean() for each in (name, "random"))
-    assert own < (0.95 if name == "forest-ei" else 0.9) * others
 
 
 @pytest.mark.parametrize("name", REFERENCES)
@@ -172,51 +160,6 @@ def test_lin_ucb_finds_a_slope_and_its_width_is_the_textbooks():
     every = np.column_stack([np.ones(50), ARMS[:, 0]])
     score = every @ inverse @ x.T @ y + 3.0 * np.sqrt(np.einsum("ni,ij,nj->n", every, inverse, every))
     assert fed("lin-ucb", plays, values, alpha=3.0).act(SEEN) == score.argmax()
-
-
-@pytest.mark.parametrize("name", ["forest-thompson", "forest-ei"])
-def test_forests_see_a_step_that_no_line_sees(name):
-    rng = np.random.default_rng(1)
-    plays = rng.permutation(50)[:40]
-    values = 1.0 * (np.abs(ARMS[plays, 0] - 0.5) < 0.15)
-    actions = chosen(fed(name, plays, values), times=40)
-    assert np.mean(np.abs(ARMS[actions, 0] - 0.5) < 0.2) > 0.9
-
-
-@pytest.mark.parametrize("name", ["forest-thompson", "forest-ei"])
-def test_of_many_arms_forests_look_at_some(name):
-    setting = Setting(arms=np.random.default_rng(0).random((20_000, 3)), horizon=30)
-    agent = agents.make(name, setting)
-    agent.reset(0)
-    actions = []
-    for t in range(20):
-        actions.append(agent.act(SEEN))
-        value = np.array([setting.arms[actions[-1], 0]])
-        agent.update(SEEN, actions[-1], 0.0, delivery(t, np.array([t]), value, np.empty((1, 0))))
-    assert setting.arms[actions[12:], 0].mean() > setting.arms[actions[:10], 0].mean() + 0.2
-
-
-@pytest.mark.parametrize("name", REFERENCES)
-def test_a_box_is_refused_with_the_agent_that_plays_it(name):
-    with pytest.raises(ValueError, match=r"must have arms, got a box; .* `random` plays boxes"):
-        agents.make(name, Setting(low=np.zeros(1), high=np.ones(1)))
-
-
-@pytest.mark.parametrize(
-    ("name", "options", "said"),
-    [
-        ("epsilon-greedy", {"epsilon": 1.5}, "epsilon"),
-        ("local-search", {"nearest": 0}, "nearest"),
-        ("local-search", {"explore": -0.1}, "explore"),
-        ("lin-ucb", {"alpha": -1.0}, "alpha"),
-        ("lin-ucb", {"ridge": 0.0}, "ridge"),
-        ("forest-ei", {"trees": 1}, "trees"),
-        ("forest-thompson", {"initial": 0}, "initial"),
-    ],
-)
-def test_impossible_options_are_named(name, options, said):
-    with pytest.raises(ValueError, match=said):
-        agents.make(name, Setting(arms=ARMS), **options)
 
 
 def test_feedback_of_a_play_is_taken_once_and_dropped_plays_are_forgotten():

@@ -5,8 +5,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from rectified_cases import KERNEL, LINE, NOISE, cost, play, problem, wave
-from sklearn.gaussian_process.kernels import RBF
+from rectified_cases import KERNEL, LINE, NOISE, cost, play, problem
 
 import agents
 from agents.acquisition.rules import UCB
@@ -23,7 +22,6 @@ from bandit_envs.kernels.kernels import make_kernel
 from bandit_envs.laws import Gaussian, GPSample, UniformNoise, changes, delays
 from bandit_envs.laws.availability import BernoulliAvailability
 from bandit_envs.laws.derived import FeasibleShare
-from bandit_envs.problem.feedback import delivery
 from gpbandits import evaluate
 from gpbandits.evaluation.safety import reachable
 
@@ -83,15 +81,6 @@ def test_every_play_is_a_safe_seed_or_kept_by_all_bands(name, place):
     kept[..., seed] = True
     assert np.take_along_axis(kept, run.arm[..., None], 2).all()
     assert (run.arm != seed).any()
-
-
-def test_safe_ucb_is_the_largest_score_among_them():
-    run = play(PROBLEMS["two costs"], "safe-ucb", width=3.0, cost_width=2.0)
-    kept = (run.cost_mean + 2.0 * run.cost_std <= 0.0).all(axis=2)
-    kept[..., run.agent.setting.safe_seed] = True
-    upper = run.mean + 3.0 * run.std
-    best = np.where(kept, upper, -np.inf).max(axis=2)
-    np.testing.assert_allclose(np.take_along_axis(upper, run.arm[..., None], 2)[..., 0], best, atol=1e-8)
 
 
 @pytest.mark.sampled(1)
@@ -172,141 +161,6 @@ def test_a_safe_seed_is_needed_and_may_be_given(name):
         agents.make(name, setting, safe_seed=[len(LINE)])
 
 
-@pytest.mark.parametrize("option", [{"standardize": True}, {"initial": 3}, {"centre": 1.0}], ids=str)
-def test_what_comes_of_uniform_plays_is_refused(option):
-    (name,) = option
-    with pytest.raises(ValueError, match=f"{name} must be left out where every play is to be safe"):
-        agents.make("safe-ucb", problem().setting(), safe_seed=[3], **option)
-
-
-def test_a_box_is_refused():
-    box = replace(problem().setting(), arms=None, low=np.zeros(1), high=np.ones(1))
-    with pytest.raises(ValueError, match="got a box"):
-        agents.make("safe-ucb", box)
-
-
-def posterior(features, values, weight, at):
-    """Mean and deviation of a cost at some points by the textbook formula, from plays of noise `weight`."""
-    if not len(features):
-        return np.zeros(len(at)), np.ones(len(at))
-    across, among = KERNEL(at, features), KERNEL(features) + weight * np.eye(len(features))
-    mean = across @ np.linalg.solve(among, values)
-    variance = 1.0 - np.einsum("ij,ji->i", across, np.linalg.solve(among, across.T))
-    return mean, np.sqrt(np.maximum(variance, 0.0))
-
-
-def plays_of(name, costs, horizon=25, **options):
-    """An agent's plays, with the bands and the feedback before each."""
-    trial = problem(costs, horizon=horizon, **SAFE).draw(1)
-    agent = agents.make(name, trial.setting, **options)
-    agent.reset(0)
-    features, values, noise = np.zeros((0, 1)), np.zeros((0, 1 + len(costs))), NOISE**2
-    rng = np.random.default_rng(0)
-    for t in range(horizon):
-        bands = [posterior(features, y, noise, LINE) for y in values.T]
-        arm = agent.act(np.zeros(1))
-        yield t, arm, bands, (features, values, trial.setting.safe_seed[0])
-        x = LINE[[arm]]
-        value = np.array([wave(x)[0], *(each(x)[0] for each in costs)])
-        value += NOISE * rng.standard_normal(len(value))
-        agent.update(np.zeros(1), arm, value[0], delivery(t, np.array([t]), value[:1], value[None, 1:], 0))
-        features, values = np.vstack([features, x]), np.vstack([values, value])
-
-
-def sets_of(bands, seen, width):
-    """S, M and G by their definitions, each (A,)."""
-    features, values, seed = seen
-    upper, lower = (np.array([mean + sign * width * std for mean, std in bands]) for sign in (1, -1))
-    safe = (upper[1:] <= 0).all(axis=0)
-    safe[seed] = True
-    best = safe & (upper[0] >= lower[0][safe].max())
-    expanders = np.zeros_like(safe)
-    for x in safe.nonzero()[0]:
-        after = np.vstack([features, LINE[[x]]])
-        new = [
-            posterior(after, np.append(values[:, j], lower[j, x]), NOISE**2, LINE)
-            for j in range(1, len(bands))
-        ]
-        kept = np.array([mean + width * std <= 0 for mean, std in new]).all(axis=0)
-        expanders[x] = (kept & ~safe).any()
-    return safe, best, expanders
-
-
-@pytest.mark.parametrize("costs", [(cost,), TWO], ids=["one cost", "two costs"])
-def test_safeopt_plays_the_widest_band_of_maximisers_and_expanders(costs):
-    expanded = 0
-    for _, arm, bands, seen in plays_of("safeopt", costs, width=2.0, cost_width=2.0):
-        _, best, expanders = sets_of(bands, seen, 2.0)
-        wide = 4.0 * np.max([std for _, std in bands], axis=0)
-        among = best | expanders
-        assert among[arm]
-        assert wide[arm] >= wide[among].max() - 1e-6
-        expanded += not best[arm]
-    assert expanded
-
-
-@pytest.mark.sampled(1)
-@pytest.mark.parametrize("costs", [(cost,), TWO], ids=["one cost", "two costs"])
-def test_stageopt_expands_first_and_then_plays_the_largest_score(costs):
-    last = 14
-    options = {"rounds": last, "patience": 100}
-    expanded = 0
-    for t, arm, bands, seen in plays_of("stageopt", costs, width=2.0, cost_width=2.0, **options):
-        safe_arms, best, expanders = sets_of(bands, seen, 2.0)
-        of_costs = 4.0 * np.max([std for _, std in bands[1:]], axis=0)
-        upper = bands[0][0] + 2.0 * bands[0][1]
-        if t >= last:
-            assert upper[arm] >= upper[safe_arms].max() - 1e-6
-        elif expanders.any():
-            assert expanders[arm]
-            assert of_costs[arm] >= of_costs[expanders].max() - 1e-6
-            expanded += 1
-        else:
-            assert best[arm]
-    assert expanded
-
-
-def test_stageopt_goes_over_when_the_safe_set_has_settled_and_starts_over_with_a_trial():
-    still = {"cost_width": 50.0, "width": 2.0}  # S stays the seed
-    run = play(problem(horizon=30, **SAFE), "stageopt", patience=4, **still)
-    np.testing.assert_array_equal(run.agent.objective._settled, True)
-    every = {"restart": "periodic", "restart_options": {"every": 30}}
-    again = play(problem(horizon=30, **SAFE), "stageopt", patience=4, **still, **every)
-    np.testing.assert_array_equal(again.agent.objective._settled, False)
-    late = play(problem(horizon=30, delay=delays.Constant(28), **SAFE), "stageopt", patience=4, **still)
-    np.testing.assert_array_equal(late.agent.objective._settled, False)
-
-
-def test_stageopt_that_has_gone_over_stays_there_though_the_safe_set_grows_again():
-    run = play(problem(horizon=30, **SAFE), "stageopt", patience=4, cost_width=50.0, width=2.0)
-    objective, here = run.agent.objective, np.zeros(len(run.agent.objective._settled), dtype=int)
-    objective._ever[:] = False  # so that every arm of S is new
-    assert objective.safety(here, here + 31).settled.all()
-
-
-def test_losbo_plays_what_costs_that_came_certify_and_its_set_only_grows():
-    place = problem(TWO, horizon=50, **SAFE)
-    trial = place.draw(1)
-    slopes, bound = trial.setting.lipschitz, 0.3
-    agent = agents.make("losbo", trial.setting, cost_noise_bound=bound, width=2.0, cost_width=2.0)
-    agent.reset(0)
-    rng, here, before = np.random.default_rng(0), np.zeros(1, dtype=int), np.zeros(len(LINE), dtype=bool)
-    kept = np.full((2, len(LINE)), np.inf)
-    for t in range(50):
-        expected = (kept <= 0).all(axis=0)
-        expected[trial.setting.safe_seed] = True
-        safe_arms = agent.objective.safety(here, np.ones(1)).safe[0]
-        np.testing.assert_array_equal(safe_arms, expected)
-        assert (safe_arms >= before).all()
-        arm, before = agent.act(np.zeros(1)), safe_arms
-        assert safe_arms[arm]
-        costs = np.array([each(LINE[[arm]])[0] for each in TWO]) + rng.uniform(-bound, bound, 2)
-        agent.update(np.zeros(1), arm, 0.0, delivery(t, np.array([t]), np.zeros(1), costs[None], 0))
-        reach = slopes[:, None] * np.abs(LINE[:, 0] - LINE[arm, 0])
-        kept = np.minimum(kept, costs[:, None] + bound + reach)
-    assert before.sum() > 3
-
-
 @pytest.mark.long
 def test_losbo_is_safe_under_bounded_noise_whatever_the_model():
     bounded = replace(bench(), constraint_noise=UniformNoise(0.2))
@@ -357,76 +211,6 @@ def test_the_sets_of_the_papers_are_within_those_of_the_code_and_follow_from_one
             members[seed] = True
             assert members[run.arm[t, i]]
     assert (run.arm != seed).any()
-
-
-@pytest.mark.long
-def test_the_information_of_ise_is_that_of_its_formula():
-    asked = 0
-    for t, arm, bands, seen in plays_of("ise", (cost,), horizon=14, cost_width=2.0):
-        if t >= 7:
-            break
-        features, _, seed = seen
-        safe_arms = bands[1][0] + 2.0 * bands[1][1] <= 0
-        safe_arms[seed] = True
-        gains = np.full(len(LINE), -np.inf)
-        for x in safe_arms.nonzero()[0]:
-            gains[x] = max(information_of(features, bands[1], x, z) for z in range(len(LINE)))
-        assert gains[arm] >= gains.max() - 1e-6
-        asked += safe_arms.sum() > 1
-    assert asked
-
-
-def information_of(features, band, x, z):
-    """H(z) - EH(z | x) of a play of x, numbers one at a time."""
-    mean, std = band
-    both = LINE[[x, z]]
-    prior = KERNEL(both)
-    if len(features):
-        across = KERNEL(both, features)
-        prior = prior - across @ np.linalg.solve(
-            KERNEL(features) + NOISE**2 * np.eye(len(features)), across.T
-        )
-    c1 = 1 / (np.pi * np.log(2))
-    q = std[x] ** 2 / (std[x] ** 2 + NOISE**2) * prior[0, 1] ** 2 / (prior[0, 0] * prior[1, 1])
-    r, left = mean[z] ** 2 / std[z] ** 2, 1 + (2 * c1 - 1) * q
-    return np.log(2) * (np.exp(-c1 * r) - np.sqrt((1 - q) / left) * np.exp(-c1 * r / left))
-
-
-def test_ise_plays_rewards_in_the_second_half():
-    for t, arm, bands, seen in plays_of("ise", (cost,), horizon=20, width=2.0, cost_width=2.0):
-        safe_arms, upper = sets_of(bands, seen, 2.0)[0], bands[0][0] + 2.0 * bands[0][1]
-        if t >= 10:
-            assert upper[arm] >= upper[safe_arms].max() - 1e-6
-
-
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        ({"sets": "no"}, "sets must be"),
-        ({"lipschitz": [1.0]}, "lipschitz must be left out"),
-        ({"sets": "neighbours", "lipschitz": [1.0, 2.0]}, "lipschitz must be 1 finite"),
-        ({"sets": "neighbours", "cost_noise_bound": 1.0}, "cost_noise_bound must be left out"),
-        ({"sets": "plays", "cost_noise_bound": -1.0}, "cost_noise_bound must"),
-        ({"patience": 0}, "patience must"),
-    ],
-    ids=str,
-)
-def test_what_a_safe_set_does_not_take_is_refused(options, words):
-    with pytest.raises(ValueError, match=words):
-        agents.make("safeopt", PROBLEMS["one cost"].draw(0).setting, **options)
-
-
-def test_slopes_that_nobody_tells_are_asked_for():
-    withheld = replace(PROBLEMS["one cost"], publish_model=False).draw(0).setting
-    with pytest.raises(ValueError, match="lipschitz must be known"):
-        agents.make("losbo", withheld, kernel=RBF(0.2), constraint_prior_std=[1.0])
-
-
-def test_how_far_costs_may_vary_is_asked_for():
-    withheld = replace(PROBLEMS["one cost"], publish_model=False).draw(0).setting
-    for kernel in (None, "matern52"):
-        with pytest.raises(ValueError, match="kernel must be known to keep costs in every round"):
-            agents.make("safe-ucb", withheld, kernel=kernel)
 
 
 def test_where_no_safe_arm_is_there_the_agent_says_so_and_plays_nothing():

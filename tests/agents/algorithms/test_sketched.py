@@ -18,11 +18,10 @@ from agents.posteriors.base import SufficientStatistics
 from agents.posteriors.sketched import Sketch, SketchedPosterior
 from agents.registry import resolve_agent
 from agents.widths.bounded_norm import BBKBWidth, BKBWidth
-from bandit_envs import Decisions, Problem, Setting
+from bandit_envs import Decisions, Problem
 from bandit_envs.kernels.gram import Gram
 from bandit_envs.laws import Gaussian, RKHSFunction
 from bandit_envs.problem.decisions import unit_grid
-from gpbandits import evaluate
 
 NAMED = [name for name in agents.names() if resolve_agent(name).make.__module__ == sketched.__name__]
 KERNELS = {"rbf": RBF(0.2), "matern52": Matern(0.2, nu=2.5)}
@@ -146,19 +145,6 @@ def test_points_enter_as_often_as_the_law_of_the_reading_says(reading):
     assert (np.abs(entered - draws * expected) <= 5.0 * deviation + 1e-6).all()
 
 
-def test_a_smaller_q_makes_smaller_dictionaries():
-    few, many = (played("bkb", 100, "matern52", size=size).belief.sketch for size in (1.0, 20.0))
-    assert len(few.sketches[0].dictionary) < len(many.sketches[0].dictionary)
-
-
-@pytest.mark.sampled(1)
-@pytest.mark.parametrize("name", NAMED)
-def test_regret_is_less_than_half_of_random_play(name):
-    result = evaluate(problem(), {"it": name, "random": "random"}, trials=6)
-    regret = {label: each[:, -1].mean() for label, each in result.regret.items()}
-    assert regret["it"] < 0.5 * regret["random"]
-
-
 def test_means_of_a_batch_are_frozen_and_its_variances_shrink():
     agent = played("bbkb", 40)
     frozen, changed = 0, 0
@@ -206,38 +192,6 @@ def test_the_effective_dimension_is_the_sum_of_variances_of_the_plays():
     assert agent.belief.gain[0] == pytest.approx((seen.plays * exactly).sum() / NOISE, rel=0.1)
 
 
-def test_agents_that_approximate_say_so():
-    said = {name: agents.features(name) for name in agents.names()}
-    approximate = [name for name, features in said.items() if features.approximate and not features.outcome]
-    assert approximate == sorted(NAMED)  # beside those of clicks, whose posterior is Laplace's
-
-
-NONSENSE = {
-    "size": ({"size": 0.0}, "size must be positive"),
-    "form": ({"form": "dense"}, "form must be left out"),
-    "refit_every": ({"refit_every": 5}, "refit_every must be left out"),
-    "repeat": ({"repeat": 2.0}, "repeat must be 1, got 2"),
-}
-
-
-@pytest.mark.parametrize("name", NAMED)
-@pytest.mark.parametrize(("options", "message"), NONSENSE.values(), ids=NONSENSE)
-def test_nonsense_gets_an_error(name, options, message):
-    with pytest.raises(ValueError, match=message):
-        agents.make(name, problem().setting(), **options)
-
-
-def test_an_unknown_reading_is_named():
-    with pytest.raises(ValueError, match="reading must be"):
-        agents.bkb(problem().setting(), reading="book")
-
-
 def test_a_batch_grows_by_at_least_one():
     with pytest.raises(ValueError, match="growth must be at least 1"):
         agents.bbkb(problem().setting(), growth=0.5)
-
-
-@pytest.mark.parametrize("name", NAMED)
-def test_a_box_is_refused(name):
-    with pytest.raises(ValueError, match="setting must have arms"):
-        agents.make(name, Setting(low=np.zeros(1), high=np.ones(1)))

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from copy import deepcopy
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import pytest
-import references
 from agent_cases import on_a_line
 from players import play
 
@@ -25,77 +21,14 @@ CONTEXTUAL = synthetic(
 )
 
 
-def hill(arm: int) -> float:
-    return -abs(arm - 9) / 5.0
-
-
 def feedback(t: int, value: float) -> dict[str, Any]:
     return delivery(t, np.array([t]), np.array([value]), np.empty((1, 0)), HORIZON)
-
-
-def book(stages: list[tuple[list[int], list[float]]], width: float) -> tuple[np.ndarray, int]:
-    """Arms that may be played in a round, all that tie, and the stage that keeps the play, from (i)-(iii)."""
-    gram, active = SETTING.kernel(SETTING.arms), np.ones(15, dtype=bool)  # type: ignore[misc]
-    for s, (arms, values) in enumerate(stages, start=1):
-        mean, covariance = references.posterior(gram, LAMBDA, np.array(arms, int), np.array(values))
-        half = width * np.sqrt(np.diag(covariance))
-        upper, last = mean + half, s == len(stages)
-        if (half[active] <= HORIZON**-0.5).all() or (last and (half[active] <= 2.0**-s).all()):
-            return active & (upper >= upper[active].max() - 1e-7), -1
-        if (half[active] > 2.0**-s).any():
-            return active & (half >= half[active].max() - 1e-7), s - 1
-        active &= upper >= upper[active].max() - 2.0 ** (1 - s)
-    raise AssertionError
-
-
-@pytest.mark.parametrize("width", [0.3, 2.0])
-def test_what_is_played_and_kept_is_by_the_book(width):
-    agent: Any = agents.make("sup-kernel-ucb", SETTING, band=width, noise_variance=LAMBDA)
-    agent.reset(0)
-    stages: list[tuple[list[int], list[float]]] = [([], []) for _ in range(5)]  # ceil(log2 sqrt 120) + 1
-    kept = []
-    for t in range(HORIZON):
-        allowed, stage = book(stages, width)
-        arm = agent.act(ONE)
-        assert allowed[arm]
-        value = hill(arm) + 0.1 * np.sin(t)
-        agent.update(ONE, arm, value, feedback(t, value))
-        kept.append(stage)
-        if stage >= 0:
-            stages[stage][0].append(arm)
-            stages[stage][1].append(value)
-    assert agent.stage_of == kept
-    assert len(set(kept)) >= 3
 
 
 def test_the_default_width_is_that_of_the_theorem():
     agent: Any = agents.make("sup-kernel-ucb", SETTING, noise_variance=LAMBDA, delta=0.05)
     width = 1.0 + 0.1 / np.sqrt(LAMBDA) * np.sqrt(2.0 * np.log(2.0 * HORIZON * 15 / 0.05))
     np.testing.assert_allclose(agent.band(np.ones((1, 1)), np.ones((1, 1))), width, rtol=1e-12)
-
-
-@pytest.mark.long
-def test_a_stage_is_designed_without_its_own_values_and_later_stages_with_them():
-    agent: Any = agents.make("sup-kernel-ucb", SETTING, band=1.0)
-    agent.reset(0)
-    arms, changed, uniform = [], set(), np.full(1, 0.5)
-    for t in range(HORIZON):
-        arm, stage = agent._chosen(HERE, uniform)
-        for s in range(agent.stages if t % 8 == 0 else 0):
-            twin = deepcopy(agent)
-            plays = [p for p, kept in zip(arms, agent.stage_of, strict=True) if kept == s]
-            for k, point in enumerate(plays):
-                twin.psi[s].mean_posterior.correct(
-                    HERE, np.array([point]), np.array([3.0 * (-1.0) ** k + point])
-                )
-            other = twin._chosen(HERE, uniform)
-            if 0 <= stage <= s:
-                assert other == (arm, stage)
-            elif other != (arm, stage):
-                changed.add(s)
-        arms.append(agent.act(ONE))
-        agent.update(ONE, arms[-1], hill(arms[-1]), feedback(t, hill(arms[-1])))
-    assert changed
 
 
 def test_a_play_counts_in_its_stage_before_its_value_comes_and_until_it_never_will():
@@ -121,24 +54,3 @@ def test_contexts_have_arms_of_their_own_and_late_values_are_learnt():
     found = [agent.recommend(view).action for view in env.setting.scaled_contexts]
     loss = best.max(axis=1) - best[np.arange(3), found]
     assert (loss < 0.3 * np.ptp(best, axis=1)).all()
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"band": -1.0}, "band must"),
-        ({"delta": 1.0}, "delta must"),
-        ({"initial": 3}, "initial must"),
-        ({"refit_every": 3}, "refit_every must"),
-        ({"repeat": 2.0}, "repeat must"),
-    ],
-)
-def test_an_impossible_option_is_named(options, message):
-    with pytest.raises(ValueError, match=message):
-        agents.make("sup-kernel-ucb", SETTING, **options)
-
-
-def test_a_box_is_refused():
-    box = replace(SETTING, arms=None, low=np.zeros(1), high=np.ones(1))
-    with pytest.raises(ValueError, match="setting must have arms"):
-        agents.make("sup-kernel-ucb", box)

@@ -9,7 +9,6 @@ from scipy.stats import binomtest
 from sklearn.gaussian_process.kernels import RBF, Matern
 
 import agents
-from agents import Linear, Tuner
 from agents.agent.assumptions import LengthScaleGrowth, shrunk
 from agents.agent.model_ensemble import NOBODY, CandidateRecord, ModelEnsemble
 from agents.algorithms import unknown_kernel
@@ -218,28 +217,6 @@ def test_values_are_credited_to_who_chose_the_play_and_dropped_ones_to_nobody():
             np.testing.assert_allclose(sums[:, k], np.where(mine & came, terms, 0.0).sum(axis=0))
 
 
-NONSENSE = {
-    "g": ("a-gp-ucb", {"g": -1.0}, "g must not be negative"),
-    "b": ("a-gp-ucb", {"b": -1.0}, "b must not be negative"),
-    "start": ("a-gp-ucb", {"start": 0.5}, "start must be at least 1"),
-    "scales": ("lb-gp-ucb", {"scales": [1.0, -2.0]}, "scales must be positive numbers"),
-    "no scales": ("lb-gp-ucb", {"scales": []}, "scales must be positive numbers"),
-    "g of the other": ("lb-gp-ucb", {"g": -0.5}, "g must not be negative"),
-    "priors": ("pe-gp-ucb", {"priors": [1.0]}, "priors must be dicts of options"),
-    "no priors": ("pe-gp-ucb", {"priors": []}, "priors must be dicts of options"),
-    "a prior": ("pe-gp-ucb", {"priors": [{"kernel": "rbff"}]}, "kernel must be one of .*, got 'rbff'"),
-    "learning": ("lb-gp-ucb", {"refit_every": 5}, "refit_every must be left out"),
-    "holding": ("pe-gp-ucb", {"repeat": 2.0}, "repeat must be 1"),
-}
-
-
-@pytest.mark.parametrize(("name", "options", "message"), NONSENSE.values(), ids=NONSENSE)
-def test_nonsense_gets_an_error(name, options, message):
-    setting = Setting(arms=unit_grid(20), horizon=9, kernel=RBF(0.2))
-    with pytest.raises(ValueError, match=message):
-        agents.make(name, setting, **options)
-
-
 def test_a_shorter_kernel_keeps_all_else_of_a_model():
     model = agents.gp_ucb(drawn().setting()).model
     short = shrunk(model, 4.0)
@@ -264,23 +241,3 @@ def test_a_right_candidate_is_struck_off_in_no_more_trials_than_delta(name, opti
     agent.reset(list(range(24)))
     play(env, agent, observation, problem.horizon)
     assert binomtest(int((~agent.alive[:, 1]).sum()), 24, 0.1, "greater").pvalue > 1e-3
-
-
-@pytest.mark.sampled(1)
-@pytest.mark.parametrize("name", NAMED)
-def test_a_tuner_that_was_saved_goes_on_alike(name, tmp_path):
-    tuner = Tuner({"x": Linear(0.0, 1.0)}, agent=name, seed=4, num_arms=20, budget=20)
-    for _ in range(7):
-        told(tuner)
-    tuner.save(tmp_path / "tuner.json")
-    again = Tuner.load(tmp_path / "tuner.json")
-    for _ in range(4):
-        assert told(again) == told(tuner)
-    assert again.recommend().parameters == tuner.recommend().parameters
-
-
-def told(tuner):
-    """What a tuner proposes; it is told the value at once."""
-    ticket, parameters = tuner.ask()
-    tuner.tell(ticket, -((parameters["x"] - 0.6) ** 2))
-    return parameters

@@ -73,11 +73,6 @@ def test_fantasies_have_the_law_of_the_values_to_come():
     np.testing.assert_allclose(found, expected / np.outer(scale, scale), rtol=0, atol=5 * (2 / 4000) ** 0.5)
 
 
-def test_without_noise_two_plays_of_a_point_have_one_value():
-    values = fantasies(told(Fantasised, noisy=False))
-    assert values[1] == pytest.approx(values[2], abs=1e-9)
-
-
 @pytest.mark.long
 def test_thompson_sampling_on_noisy_fantasies_draws_from_the_delivered_posterior():
     """E p(f | data, fantasies) = p(f | data): the identity of RKB-TS and asynchronous Thompson sampling."""
@@ -98,14 +93,6 @@ def test_a_question_draws_nothing_and_a_new_round_draws_anew():
     belief.drop(HERE, np.array([2]), np.zeros(1, dtype=int))
     np.testing.assert_array_equal(belief.shift(0).point, PENDING)  # the same plays are pending
     assert not np.allclose(belief.mean(HERE), first, rtol=0, atol=1e-3)
-
-
-def test_nothing_pending_is_the_delivered_posterior():
-    belief = told(Fantasised)
-    for x in PENDING:
-        belief.receive(Delivery.of_values(HERE, np.array([x]), np.array([0.1])))
-    assert belief.shift(0) is None
-    np.testing.assert_array_equal(belief.mean(HERE), belief.known_mean(HERE))
 
 
 @pytest.mark.sampled(2)

@@ -13,8 +13,7 @@ from agents.acquisition.by_name import Always
 from agents.acquisition.improvement import NoisyPlays
 from agents.acquisition.rules import UCB, ExpectedImprovement
 from agents.agent.assembly import assemble
-from agents.algorithms.changing import window_of
-from agents.beliefs.delivered import Delivered, sliding_window
+from agents.beliefs.delivered import sliding_window
 from agents.beliefs.surface import Surface, fantasies
 from agents.box import AtPoints
 from agents.model.model import Model
@@ -22,8 +21,6 @@ from agents.widths.base import FixedWidth
 from bandit_envs import Setting
 from bandit_envs.problem.decisions import unit_grid
 from bandit_envs.problem.feedback import delivery
-from bandit_envs.problems import build
-from gpbandits import check_agent
 
 HERE = np.zeros(1)
 GRID = unit_grid(9**2, 2)
@@ -133,15 +130,6 @@ def test_slopes_are_those_of_finite_differences(name):
         np.testing.assert_allclose(slopes[:, j], change, rtol=1e-4, atol=1e-5)
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("name", FORGETFUL)
-def test_they_keep_the_rules_of_agents_on_boxes(name):
-    options = {"search": {"candidates": 32, "starts": 2, "steps": 5}, "refit_every": 4}
-    keywords = {"num_arms": 20, "horizon": 9, "dim": 1, "continuous": True, "num_contexts": 2}
-    problem = build("rkhs", keywords | {"delay": {"law": "poisson", "mean": 1}})
-    check_agent((name, options), {"box": problem}, time_limit=120.0)
-
-
 def test_a_window_forgets_that_there_was_a_play():
     agent = made("sw-gp-ucb", BOX)
     x, _ = play(agent, 20)
@@ -157,14 +145,3 @@ def test_new_hyperparameters_leave_the_age_of_plays():
     np.testing.assert_allclose(
         Surface.of(agent.belief).mean(at), cross.T @ np.linalg.solve(full, y), atol=1e-9
     )
-
-
-def test_the_default_window_of_a_box_is_that_of_a_set_that_covers_it():
-    box, finite = (Model.of(each) for each in (BOX, Setting(arms=unit_grid(16**2, 2), **COMMON)))
-    assert window_of(box, 1.0) == window_of(finite, 1.0)
-
-
-def test_a_belief_that_keeps_no_plays_is_refused_on_boxes():
-    table = Delivered(Model.of(Setting(arms=GRID, **COMMON)), 1)
-    with pytest.raises(ValueError, match="belief must keep its plays on a box, got one on"):
-        Surface.of(table)

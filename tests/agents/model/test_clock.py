@@ -10,7 +10,7 @@ from cases import by_hand
 import agents
 from agents.beliefs.censored import Censored
 from agents.model.rounds import LATE, Clock, default_window, in_time, shares_of_rounds
-from bandit_envs import Setting, make
+from bandit_envs import make
 from bandit_envs.laws import delays
 
 ROUNDS = 200
@@ -77,19 +77,6 @@ def test_without_a_law_the_default_window_is_what_feedback_can_take_at_most(law)
     assert setting.delay is None
     expected = (problem.window + 1) * interval if interval else problem.window
     assert window == pytest.approx(min(expected, (HORIZON - 1) * interval) if interval else expected)
-
-
-def test_the_default_window_is_no_longer_than_what_is_delivered():
-    setting = by_hand(delay=delays.PoissonDelay(10.0), max_delay=4).setting()
-    assert default_window(setting) == 4
-    assert default_window(by_hand(delay=delays.PoissonDelay(10.0)).setting()) == 15
-    assert default_window(Setting(arms=np.eye(3), max_delay=7)) == 7
-
-
-def test_query_times_that_are_not_evenly_spaced_are_read_as_times():
-    times = np.array([0.0, 1.0, 2.0, 10.0, 11.0, 12.0])
-    assert default_window(Setting(arms=np.eye(3), query_times=times, max_delay=0, horizon=6)) == 8.0
-    assert default_window(Setting(arms=np.eye(3), query_times=times, max_delay=1, horizon=6)) == 9.0
 
 
 CENSORING = [(name, {}) for name in GAUSSIAN] + [("gp-agent", {"belief": "censored"})]

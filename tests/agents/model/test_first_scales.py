@@ -6,9 +6,8 @@ import math
 
 import numpy as np
 import pytest
-from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
+from sklearn.gaussian_process.kernels import ConstantKernel
 
-import agents
 from agents.model.hyperparameters import Fitter, Spreads
 from agents.model.model import Model
 from bandit_envs import Setting
@@ -41,13 +40,6 @@ def test_a_noise_that_is_withheld_starts_at_the_mode_of_its_prior():
     assert model.learning.noise_spread == 3.0
 
 
-def test_a_white_kernel_is_a_given_noise():
-    model = Model.of(box(2), kernel=RBF(0.3) + WhiteKernel(0.04), refit_every=5)
-    assert model.noise_variance == pytest.approx(0.04)
-    assert model.learning is not None
-    assert math.isinf(model.learning.noise_spread)
-
-
 @pytest.mark.parametrize(
     ("setting", "options"),
     [
@@ -62,18 +54,6 @@ def test_what_is_given_published_or_not_learnt_stays(setting, options):
     np.testing.assert_allclose(model.kernel.length_scale, usual)
     assert model.noise_std == 0.1
     assert model.learning is None or math.isinf(model.learning.noise_spread)
-
-
-def test_agents_that_scale_themselves_start_there_too():
-    agent = agents.make("gp-bucb", box(6), refit_every=50)
-    agent.reset(0)
-    for t in range(6):
-        action = agent.act(np.zeros(1))
-        value = float(action[0] + 0.5 * action[1])
-        one = {"feedback_mask": np.array([True]), "feedback_step": np.array([t])}
-        agent.update(np.zeros(1), action, value, {"t": t, "feedback_reward": np.array([value]), **one})
-    scales = agent.model.kernel.get_params()["k2__length_scale"]
-    np.testing.assert_allclose(scales, math.exp(math.sqrt(2.0) - 3.0) * math.sqrt(6.0) * np.ones(6))
 
 
 # Length-scales of the first two features, the median of the others and the noise that BoTorch 0.18's

@@ -12,15 +12,12 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
 import agents
 import bandit_envs
 from agents.acquisition.by_name import unit_of
-from agents.agent.gp_agent import GPAgent
 from agents.beliefs.imputed import FILL_INS
-from agents.kernels.amplitude import has_amplitude, unit_kernel
+from agents.kernels.amplitude import unit_kernel
 from agents.model.hyperparameters import Fitter, LogNormalPrior, Sample, Spreads, likelihood
-from agents.model.model import Model
 from agents.posteriors import FORMS
 from agents.registry import resolve_agent
 from bandit_envs import Decisions, Problem, Setting
-from bandit_envs.kernels.gram import Gram
 from bandit_envs.kernels.kernels import make_kernel
 from bandit_envs.laws import GPSample, delays
 from bandit_envs.problem.feedback import delivery
@@ -69,26 +66,6 @@ def test_the_gradient_is_that_of_the_likelihood():
         lambda at: likelihood(at, kernel, sample)[0], lambda at: likelihood(at, kernel, sample)[1], theta
     )
     assert error < 1e-3  # of forward differences, where the slopes are of the order 100
-
-
-@pytest.mark.long
-def test_a_known_process_is_recovered():
-    """Averaged over draws, log length-scale and log noise are within four standard errors of the truth."""
-    features, draws = np.linspace(0, 1, 120)[:, None], 12
-    prior, found = Gram(make_kernel("matern52", 0.15), features), []
-    for seed in range(draws):
-        rng = np.random.default_rng(seed)
-        truth = rng.standard_normal(len(prior.root)) @ prior.root
-        point = rng.integers(120, size=300)
-        fitter = Fitter(make_kernel("matern52", 0.4), 0.1, 1.0)
-        best = fitter.fit(features, point, truth[point] + 0.2 * rng.normal(size=300), 1, rng)
-        assert best is not None
-        found.append([np.log(best.kernel.k2.length_scale), np.log(best.noise_variance)])
-    found = np.array(found)
-    error = found.mean(axis=0) - np.log([0.15, 0.2**2])
-    assert np.all(np.abs(error) < 4 * found.std(axis=0, ddof=1) / np.sqrt(draws))
-    # A noise variance from 300 values has relative error sqrt(2/300): the fit is not just vaguely centred.
-    assert found[:, 1].std(ddof=1) < 2 * np.sqrt(2 / 300)
 
 
 def test_a_fit_starts_where_the_last_one_ended_and_is_at_least_as_likely_as_its_start():
@@ -140,13 +117,6 @@ def test_a_kernel_in_its_own_units_may_be_learnt_in_any(deviation):
     kernel = unit_kernel(term + term, deviation)
     low, high = kernel.bounds.T
     assert ((low < kernel.theta) & (kernel.theta < high)).all()
-
-
-def test_a_kernel_gets_one_amplitude():
-    own = ConstantKernel(2.0, "fixed") * RBF(0.2)
-    assert has_amplitude(own)
-    assert Fitter(own, 0.1, 1.0)._kernel is own
-    assert has_amplitude(Fitter(RBF(0.2), 0.1, 1.0)._kernel)
 
 
 class Recorder:
@@ -299,13 +269,6 @@ def test_fill_ins_are_renewed_under_the_new_kernel(fill_in):
         )  # filling in the mean is hallucination
 
 
-def test_no_evidence_is_no_failure():
-    never = Recorder("gp-ucb", delay=delays.Constant(39), **LEARNING).agent
-    assert never.assumptions.fits[:-1] == [None] * (len(never.assumptions.fits) - 1)
-    assert never.failed_fits == 0
-    assert never.model.kernel == make_kernel("rbf", 0.5)
-
-
 def contextual(horizon=14):
     decisions = Decisions(np.linspace(0, 1, 15)[:, None], np.linspace(0, 1, 3)[:, None])
     kernel = make_kernel("rbf", [0.5, 0.2])
@@ -325,51 +288,6 @@ def test_a_batch_that_learns_equals_single_trials(name, source):
         for agent in ((name, options), lambda setting: alone(setting))
     )
     np.testing.assert_array_equal(batch, singles)
-
-
-def test_a_batch_counts_failures_and_recommends_for_each_trial():
-    setting = Setting(arms=np.linspace(0, 1, 20)[:, None], horizon=10, kernel=make_kernel("rbf"))
-    agent = agents.gp_ucb(setting, num_trials=3, refit_every=5)
-    agent.reset([1, 2, 3])
-    assert agent.failed_fits.tolist() == [0, 0, 0]
-    assert agent.recommend().point.shape == (3, 1)
-    with pytest.raises(ValueError, match="seed must be 3 integers"):
-        agent.reset([1])
-
-
-@pytest.mark.long
-def test_learning_pays_where_the_model_is_wrong():
-    """The model's length-scale is eight times too long; an ordering, hence two standard errors."""
-    problem = Problem(
-        Decisions(np.linspace(0, 1, 60)[:, None]), GPSample(), make_kernel("rbf", 0.05), horizon=100
-    )
-    wrong = {"length_scale": 0.4, "width": 2.0}
-    learnt = ("gp-ucb", {**wrong, "refit_every": 10})
-    result = evaluate(problem, {"fixed": ("gp-ucb", wrong), "learnt": learnt}, trials=16)
-    saved = result.regret["fixed"][:, -1] - result.regret["learnt"][:, -1]
-    assert saved.mean() > 2 * saved.std(ddof=1) / np.sqrt(len(saved))
-
-
-def test_without_refits_agents_are_the_plain_ones():
-    setting = Setting(arms=np.linspace(0, 1, 20)[:, None], horizon=10, kernel=make_kernel("rbf"))
-    for refit_every in (None, 0):
-        assert isinstance(agents.gp_ucb(setting, refit_every=refit_every), GPAgent)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"refit_every": -1}, "refit_every must be an integer of at least 1"),
-        ({"fit_on": "some"}, 'fit_on must be "arrived" or "all"'),
-        ({"refit_every": 5, "fit_restarts": -1}, "fit_restarts must be an integer of at least 0"),
-        ({"refit_every": 5, "fit_most": 1}, "fit_most must be an integer of at least 2, got 1"),
-        ({"refit_every": 5, "num_trials": 0}, "num_trials must be None or a positive"),
-    ],
-)
-def test_bad_options_get_one_clear_error(options, message):
-    setting = Setting(arms=np.linspace(0, 1, 20)[:, None], horizon=10, kernel=make_kernel("rbf"))
-    with pytest.raises(ValueError, match=message):
-        agents.gp_ucb(setting, **options)
 
 
 def test_the_learnt_mean_is_the_generalised_least_squares_one_and_its_slopes_are_right():
@@ -412,12 +330,6 @@ def test_a_learnt_mean_is_taken_out_of_all_that_was_observed(name):
         np.testing.assert_allclose(total, np.sum(seen[arm]) - plays * mean, atol=1e-9)
 
 
-def test_a_mean_is_not_learnt_from_censored_values():
-    setting = Setting(arms=np.linspace(0, 1, 30)[:, None], max_delay=5)
-    with pytest.raises(ValueError, match="fit_mean must be False"):
-        agents.gp_ucb_sdf(setting, refit_every=5, fit_mean=True).reset(0)
-
-
 def test_the_prior_pulls_length_scales_alone_and_its_slopes_are_right():
     kernel = ConstantKernel(2.0) * RBF([0.3, 0.5])
     centre = np.append(kernel.theta, np.log(0.1))
@@ -452,39 +364,3 @@ def test_a_noise_that_is_known_is_not_learnt():
     assert free is not None
     assert held.noise_variance == pytest.approx(noise, rel=1e-12)
     assert free.noise_variance < 1e-4
-
-
-def test_values_that_are_all_the_same_teach_nothing():
-    fitter = Fitter(RBF(0.3), 0.01, 1.0)
-    before = fitter.latest.copy()
-    rng = np.random.default_rng(1)
-    assert fitter.fit(np.linspace(0, 1, 6)[:, None], np.arange(6), np.full(6, 0.7), 1, rng) is None
-    np.testing.assert_array_equal(fitter.latest, before)
-
-
-def test_the_prior_keeps_a_feature_that_was_never_varied():
-    rng = np.random.default_rng(0)
-    features = np.column_stack([np.full(25, 0.4), rng.random(25)])
-    value = np.sin(6 * features[:, 1])
-    free, held = (
-        Fitter(RBF([0.3, 0.3]), 0.01, 1.0, spreads=Spreads(spread)).fit(
-            features, np.arange(25), value, 1, np.random.default_rng(1)
-        )
-        for spread in (np.inf, 1.0)
-    )
-    assert free is not None
-    assert held is not None
-    assert held.kernel.k2.length_scale[0] == pytest.approx(0.3, rel=1e-3)
-    assert held.kernel.k2.length_scale[1] == pytest.approx(free.kernel.k2.length_scale[1], rel=0.2)
-
-
-def test_boxes_have_the_prior_and_finite_sets_do_not():
-    box = Setting(low=np.zeros(2), high=np.ones(2))
-    assert Model.of(box, refit_every=5).learning.spread == 3**0.5
-    assert Model.of(box, refit_every=5, fit_spread=np.inf).learning.spread == np.inf
-    grid = Setting(arms=np.linspace(0, 1, 5)[:, None])
-    assert Model.of(grid, refit_every=5).learning.spread == np.inf
-    with pytest.raises(ValueError, match="fit_spread"):
-        Model.of(grid, refit_every=5, fit_spread=0.0)
-    with pytest.raises(ValueError, match="fit_noise_spread must be 0 or positive"):
-        Model.of(grid, refit_every=5, fit_noise_spread=-1.0)

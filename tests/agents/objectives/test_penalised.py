@@ -1,4 +1,4 @@
-"""Penalised objectives: their multipliers and weights, their epochs, and their units."""
+"""The penalised objective: multipliers, units, epochs, separate models, and the step of its own."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,13 @@ from sklearn.gaussian_process.kernels import Matern
 import agents
 from agents.objectives.first_plays import FirstPlays
 from agents.objectives.penalised import Penalised
-from agents.objectives.penalties import ExponentialPenalty, LinearDual, Multiplicative, Polynomial
+from agents.objectives.penalties import (
+    ExponentialPenalty,
+    LinearDual,
+    Multiplicative,
+    Polynomial,
+    adaptive_step,
+)
 from bandit_envs import Setting
 from bandit_envs.laws import KnownFunction, delays
 
@@ -41,21 +47,6 @@ def test_algorithm_2_multiplies_by_psi_of_the_mean_cost_and_never_decreases(opti
     log_kappa = run.after_epochs()[:, -1]
     inverse = np.expm1(log_kappa / 2) if options.get("psi") else log_kappa  # of psi for x > 0, c = 1, n = 2
     assert (total <= EPOCH * (HORIZON // EPOCH) * inverse + 1e-9).all()
-
-
-def test_nothing_is_updated_after_a_partial_last_epoch():
-    run = Run(discs(0.1), "gp-ucb-noisy-constraints")
-    np.testing.assert_array_equal(run.multiplier[:, -1], run.multiplier[:, HORIZON // EPOCH * EPOCH - 1])
-
-
-def test_the_dual_returns_to_zero_where_all_is_feasible_and_the_product_stays():
-    feasible = (KnownFunction(lambda x: 0.0 * x[:, 0] - 0.5),)
-    assert (Run(discs(constraints=feasible), BOTH[1]).multiplier == 0).all()
-    assert (Run(discs(constraints=feasible), BOTH[0]).multiplier == 0).all()  # of log kappa
-    kappa = np.array([[0.6]])
-    for _ in range(3):
-        kappa = LinearDual(0.5).moved(kappa, np.array([[-0.5]]), kappa)
-    assert kappa == 0.0
 
 
 def test_separate_models_leave_the_scores_of_first_plays_alone_and_no_others():
@@ -150,21 +141,6 @@ def test_centre_and_scale_of_the_objective_may_be_the_users(name, given, reuse):
             np.testing.assert_allclose(total, expected, atol=1e-10)
 
 
-@pytest.mark.parametrize("given", [{"centre": [-3.0, 1.0], "scale": [2.0, 0.5]}, {"scale": 2.0}], ids=str)
-def test_centres_and_scales_of_separate_models_may_be_the_users(given):
-    objective = Run(discs(), BOTH[1], models="separate", **given).agent.objective
-    values = objective.first_plays.values
-    np.testing.assert_allclose(
-        objective.centre, np.broadcast_to(given.get("centre", values.mean(axis=2)), (3, 2))
-    )
-    np.testing.assert_allclose(objective.scale, np.broadcast_to(given["scale"], (3, 2)))
-    belief = objective.costs[0]
-    for i in range(3):
-        point, plays, total = belief.mean_posterior.statistics(i)
-        expected = plays * (DISCS.function(ARMS[point]) - objective.centre[i, 1]) / objective.scale[i, 1]
-        np.testing.assert_allclose(total, expected, atol=1e-9)
-
-
 @pytest.mark.parametrize(
     ("published", "given", "assumed"),
     [(None, None, 0.3), (0.2, None, 0.2), (0.2, 0.4, 0.4), (None, 0.0, 0.0)],
@@ -197,22 +173,34 @@ def test_weights_are_the_multipliers_over_one_plus_their_sum_without_overflow():
     np.testing.assert_allclose(reward + cost.sum(axis=1), 1.0)
 
 
-def test_psi_is_one_where_feasible_and_convex_beyond():
-    x = np.array([-3.0, 0.0, 0.5, 2.0])
-    np.testing.assert_allclose(ExponentialPenalty(2.0).excess(x), [0, 0, np.expm1(1.0), np.expm1(4.0)])
-    np.testing.assert_allclose(Polynomial(1.0, 3.0).excess(x), [0, 0, 1.5**3 - 1, 26.0])
-    with pytest.warns(RuntimeWarning, match="psi overflows at a cost of 1000"):
-        assert np.isfinite(ExponentialPenalty().excess(np.array([1000.0]))).all()
-
-
-def test_noise_grows_with_the_multipliers_in_algorithm_3_alone():
-    kappa = np.array([[3.0, 4.0]])
-    np.testing.assert_allclose(LinearDual(0.5).noise_std(kappa, 0.2, 0.2), np.sqrt(26) * 0.2)
-    np.testing.assert_allclose(LinearDual(0.5).noise_std(kappa, 0.3, 0.2), np.sqrt(0.09 + 25 * 0.04))
-    np.testing.assert_allclose(Multiplicative().noise_std(kappa, 0.2, 0.0), 0.2)
-
-
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("name", BOTH)
 def test_separate_models_may_be_asked_for_in_the_papers_reading_whose_posteriors_are_fresh(name):
     assert Run(discs(), name, reading="paper", models="separate").agent
+
+
+@pytest.mark.sampled(2)
+@pytest.mark.parametrize("options", [{}, {"reuse": False}, {"models": "separate"}], ids=str)
+def test_the_multipliers_move_by_the_mean_cost_times_the_step_and_the_step_never_grows(options):
+    run = Run(discs(0.1, constraints=(DISCS, HALF)), BOTH[1], **options)
+    spread = run.agent.objective.first_plays.values.std(axis=2, ddof=1)
+    mean, _ = run.epoch_means()
+    size = np.sqrt(np.cumsum(mean**2, axis=1))
+    step = np.stack([adaptive_step(spread, size[:, i]) for i in range(mean.shape[1])], axis=1)
+    assert (np.diff(step, axis=1) <= 0).all()
+    assert (np.abs(step * mean) <= (spread[:, :1] / spread[:, 1:])[:, None]).all()  # less than its unit
+    kappa = np.zeros_like(mean[:, 0])
+    for i, after in enumerate(np.swapaxes(run.after_epochs(), 0, 1)):
+        kappa = np.maximum(kappa + step[:, i] * mean[:, i], 0.0)
+        np.testing.assert_allclose(after, kappa, atol=1e-12)
+    total = run.observed[:, : HORIZON // EPOCH * EPOCH].sum(axis=1)
+    assert (total <= EPOCH * kappa / step[:, -1] + 1e-9).all()  # as with a fixed step
+
+
+@pytest.mark.long
+def test_the_step_of_algorithm_3_needs_no_common_unit_of_rewards_and_costs():
+    def actions(size):
+        cost = KnownFunction(lambda x: size * DISCS.function(x))
+        return Run(discs(0.1 * size, constraints=(cost,)), BOTH[1]).actions
+
+    np.testing.assert_array_equal(actions(64.0), actions(1.0))

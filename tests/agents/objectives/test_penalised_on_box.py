@@ -12,8 +12,6 @@ from agents.widths.bounded_norm import ImprovedWidth
 from bandit_envs import Setting
 from bandit_envs.problem.decisions import unit_grid
 from bandit_envs.problem.feedback import delivery
-from bandit_envs.problems import build
-from gpbandits import check_agent
 
 HERE = np.zeros(1)
 GRID = unit_grid(10**2, 2)
@@ -55,11 +53,6 @@ def started(setting, **options):
     return agent
 
 
-def actions_of(setting):
-    """The grid, as actions."""
-    return setting.to_action(GRID)
-
-
 def objective_of(agent, x):
     """W0 f - sum_j w_j g_j without noise."""
     weights = agent.objective.multipliers.weights
@@ -95,17 +88,6 @@ def test_separate_models_score_a_point_of_a_box_by_their_formula():
     )
 
 
-@pytest.mark.parametrize("setting", [FINITE, BOX], ids=["finite", "box"])
-def test_separate_models_recommend_by_the_penalised_objective_with_the_mean_of_the_reward(setting):
-    agent = started(setting, models="separate", **({"search": {"candidates": 64}} if setting is BOX else {}))
-    play(agent)
-    best = agent.recommend()
-    worth = objective_of(agent, agent.recommend(among=actions_of(setting)).point)
-    assert worth >= max(objective_of(agent, x) for x in GRID) - 1.0  # of a range of 10
-    assert best.mean == pytest.approx(reward(best.point), abs=0.5)  # 40 or more
-    assert 0 < best.std < 5
-
-
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("setting", [FINITE, BOX], ids=["finite", "box"])
 def test_a_penalised_model_recommends_by_its_objective_and_no_mean_of_the_reward(setting):
@@ -114,11 +96,3 @@ def test_a_penalised_model_recommends_by_its_objective_and_no_mean_of_the_reward
     best = agent.recommend()
     assert best.mean is best.std is None
     assert objective_of(agent, best.point) >= max(objective_of(agent, x) for x in GRID) - 1.0  # of 10
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("name", [NAME, "gp-ucb-noiseless-constraints"])
-def test_separate_models_keep_the_rules_of_agents_on_boxes(name):
-    options = {"models": "separate", "search": {"candidates": 32, "starts": 2}, "initial": 3}
-    keywords = {"horizon": 9, "continuous": True, "constraint_noise_std": 0.0}
-    check_agent((name, options), {"box": build("small-feasible-region", keywords)}, time_limit=120.0)

@@ -7,11 +7,9 @@ import pytest
 
 from agents.posteriors import band_search, weight_space
 from agents.posteriors.base import SufficientStatistics
-from agents.posteriors.play_counts import LazyTables
 from agents.posteriors.weight_space import KroneckerPosterior
 from bandit_envs.kernels.gram import Gram
 from bandit_envs.kernels.kernels import OnColumns, make_kernel
-from bandit_envs.kernels.kronecker import Kronecker
 from bandit_envs.problem.decisions import unit_grid
 
 TIE, NOISE = 1e-9, 0.01
@@ -83,54 +81,6 @@ def test_plays_of_anywhere_and_rounds_without_a_search_are_noted(case):
         observe(searched, point, value)
         observe(other, point, value)
     read_by_search(searched, other, 2.0)
-
-
-@every_kernel
-def test_no_score_exceeds_its_slabs_bound(case):
-    searched, other, rng = made(case), made(case), np.random.default_rng(2)
-    for t in range(60):
-        width = rng.uniform(0.0, 4.0)
-        if t % 5 == 0:
-            searched.argmax_ucb(width, TIE)
-        search = searched._search
-        assert search is not None
-        scores = other.mean[0] + width * np.sqrt(np.maximum(other.variance[0], 0.0))
-        largest = [scores[slab.points].max() for slab in search._slabs]
-        assert (search._bounds(width) >= np.array(largest) - 1e-9).all()
-        point, value = int(rng.integers(searched.gram.size)), 3.0 * rng.standard_normal()
-        observe(searched, point, value)
-        observe(other, point, value)
-
-
-def test_far_slabs_are_left_out(monkeypatch):
-    posterior, rng = made("square"), np.random.default_rng(3)
-    function, computed = posterior._factors.draw(rng), []
-    scores = band_search.BandSearch._scores
-    noted = lambda self, j, width: computed.append(j) or scores(self, j, width)  # noqa: E731
-    monkeypatch.setattr(band_search.BandSearch, "_scores", noted)
-    for _ in range(400):
-        point = int(posterior.argmax_ucb(2.0, TIE)[0])
-        observe(posterior, point, function[point] + 0.1 * rng.standard_normal())
-    posterior.argmax_ucb(2.0, TIE)
-    computed.clear()
-    posterior.argmax_ucb(2.0, TIE)  # nothing was noted since
-    assert len(set(computed)) == 1
-
-
-def test_rounds_of_a_search_update_no_table(monkeypatch):
-    posterior, shown = made("square"), []
-    monkeypatch.setattr(LazyTables, "_show", lambda *each: shown.append(each))
-    for t in range(5):
-        point = int(posterior.argmax_ucb(2.0, TIE)[0])
-        observe(posterior, point, float(t))
-    assert shown == []
-
-
-def test_the_norm_of_the_other_factors_is_that_of_their_product():
-    roots = [scale * np.random.default_rng(i).random((2, 4)) for i, scale in enumerate((5.0, 3.0, 0.5))]
-    columns = np.kron(roots[1], roots[2])
-    expected = np.linalg.norm(columns, axis=0).max()
-    assert Kronecker(roots, (2, 2, 2)).largest_rest == pytest.approx(expected, rel=1e-12)
 
 
 @pytest.mark.parametrize("change", ["reset", "restored", "corrected", "sums"])

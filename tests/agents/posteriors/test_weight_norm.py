@@ -57,15 +57,6 @@ def test_it_is_the_norm_of_one_weight_an_observation(form, rounds):
         np.testing.assert_allclose(some[i], found[i, CELLS[i]], atol=1e-12)
 
 
-@every_form
-def test_it_stays_when_another_posterior_takes_over(form):
-    model, heir = (posterior(GRAM, NOISE, 2, ROUNDS, form) for _ in range(2))
-    learnt(model)
-    for i in range(2):
-        heir.condition_on(i, model.statistics(i))
-    np.testing.assert_allclose(heir.weight_norm_at(None), model.weight_norm_at(None), atol=1e-9)
-
-
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("memory", MEMORIES)
 def test_where_plays_are_forgotten_it_is_the_norm_of_how_the_mean_changes_with_each_value(memory):

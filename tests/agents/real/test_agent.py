@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import copy
-from itertools import product
-
 import numpy as np
 import pytest
 from real_cases import SEEN, line, played
 
 import agents
 from agents.real.agent import LARGEST
-from bandit_envs import Setting
 from bandit_envs.kernels.kernels import make_kernel
 from bandit_envs.laws.delays import PoissonDelay
 from bandit_envs.problem.feedback import delivery
-from gpbandits import evaluate
 
 LATE = {"max_delay": 3, "delay": PoissonDelay(1.0)}
 MODELS = {"withheld": {}, "published": {"kernel": make_kernel("rbf", 0.2), "noise_std": 0.1}}
@@ -59,33 +54,6 @@ def run(kind: str, rounds: int = 20, agent=None, start: int = 0, seed: int = 0, 
 
 
 @every_kind
-def test_a_copy_plays_on_as_the_agent_does(kind):
-    agent, _ = run(kind, 7)
-    twin = copy.deepcopy(agent)
-    assert run(kind, 12, twin, start=7)[1] == run(kind, 12, agent, start=7)[1]
-
-
-@every_kind
-def test_a_saved_agent_plays_on_as_it_did(kind, tmp_path):
-    agent, _ = run(kind, 7)
-    agent.save(tmp_path / "agent")
-    twin = agents.load(tmp_path / "agent")
-    assert run(kind, 10, twin, start=7)[1] == run(kind, 10, agent, start=7)[1]
-
-
-@every_kind
-def test_a_reset_with_the_same_seed_begins_the_same_run(kind):
-    agent, plays = run(kind, 9)
-    agent.reset(0)
-    assert run(kind, 9, agent)[1] == plays
-
-
-@pytest.mark.parametrize("kind", ["plain", "changes", "published"])
-def test_other_seeds_are_other_first_plays(kind):
-    assert run(kind, 4)[1] != run(kind, 4, seed=1)[1]
-
-
-@every_kind
 def test_questions_change_no_play(kind):
     expected = run(kind, 9)[1]
     agent, plays = run(kind, 0)
@@ -113,25 +81,6 @@ def test_a_budget_s_unit_changes_no_play():
     one = played(line(budget=25.0), smooth, spent=lambda arm, t: 1.0 + 0.1 * arm, rounds=12)[1]
     other = played(line(budget=2500.0), smooth, spent=lambda arm, t: 100.0 + 10.0 * arm, rounds=12)[1]
     assert other == one
-
-
-MIXED = np.array([[x, *np.eye(3)[c]] for x, c in product(np.linspace(0, 1, 5), range(3))])
-VALUE = np.sin(5.0 * MIXED[:, 0]) + MIXED[:, 1:] @ np.array([0.3, -0.5, 0.8])
-
-
-@pytest.mark.parametrize("order", [(0, 2, 3, 1), (0, 3, 2, 1)])
-def test_names_of_a_choice_s_values_change_no_play(order):
-    plays = [
-        played(Setting(arms=arms, horizon=25), lambda arm, t: VALUE[arm])[1]
-        for arms in (MIXED, MIXED[:, order])
-    ]
-    assert plays[0] == plays[1]
-
-
-def test_the_choice_as_one_parameter_finds_the_best_arm():
-    agent, _ = played(Setting(arms=MIXED, horizon=25), lambda arm, t: VALUE[arm])
-    assert agent.spec.reward.parameters.number == 2
-    assert agent.recommend().action == VALUE.argmax()
 
 
 HONEST = {
@@ -403,11 +352,6 @@ def test_a_published_mean_is_added_to_what_is_learnt():
     np.testing.assert_allclose(moved.posterior(SEEN)[0] - mean, plain.posterior(SEEN)[0], atol=1e-9)
 
 
-@every_kind
-def test_first_plays_are_distinct(kind):
-    assert len(set(run(kind, 3)[1])) == 3
-
-
 def test_cheap_arms_are_preferred_where_all_rewards_are_equal():
     setting = line(horizon=60, budget=20.0)
     _, plays = played(setting, lambda arm, t: 1.0, spent=lambda arm, t: 0.5 + 0.2 * arm, rounds=20)
@@ -474,32 +418,3 @@ def test_the_published_prices_of_arms_are_used_from_the_first_choice_on():
         line(budget=2e4, known_costs=costs), lambda arm, t: 1.0, spent=lambda arm, t: costs[arm]
     )
     assert set(plays[4:]) == {4}
-
-
-@pytest.mark.long
-def test_limits_are_violated_less_than_at_random():
-    result = evaluate(
-        "GPBandit-Constrained-v0",
-        ["gp-agent", "random"],
-        trials=6,
-        env_kwargs={"num_arms": 30, "horizon": 50},
-    )
-    violation = {name: each[:, -1].mean() for name, each in result.hard_violation.items()}
-    assert violation["gp-agent"] < 0.5 * violation["random"]
-
-
-@pytest.mark.long
-@pytest.mark.parametrize(
-    "environment", ["GP", "Delayed", "Contextual", "PiecewiseStationary", "Constrained", "Composite"]
-)
-@pytest.mark.parametrize("publish", [True, False])
-def test_a_batch_equals_single_trials_and_beats_random_play(environment, publish):
-    keywords = {"num_arms": 20, "horizon": 50, "publish_model": publish}
-    alone = {"it": lambda setting: agents.make("gp-agent", setting)}
-    batch, single, random = (
-        evaluate(f"GPBandit-{environment}-v0", each, trials=3, env_kwargs=keywords)
-        for each in ({"it": "gp-agent"}, alone, {"it": "random"})
-    )
-    np.testing.assert_array_equal(batch.actions["it"], single.actions["it"])
-    if environment != "Constrained":  # there the best arm violates the limit
-        assert batch.regret["it"][:, -1].mean() < random.regret["it"][:, -1].mean()

@@ -57,12 +57,6 @@ def test_learnt_prices_have_their_mean_and_their_nodes():
     assert weights @ np.array([stds**2 for stds, _ in PRICE_NODES]) == pytest.approx(1.0)
 
 
-def test_published_prices_are_taken_as_they_are():
-    price = np.array([3.0, 0.5])
-    found = outlay([], price, 2)
-    np.testing.assert_array_equal([found.price, *found.prices], [price] * 4)
-
-
 @pytest.fixture
 def costs() -> Outlay:
     price = np.array([1.0, 2.0, 0.5, 4.0])
@@ -79,11 +73,6 @@ def test_rates_are_those_of_the_formula(costs):
     assert found.violation == pytest.approx(np.maximum(-gain, 0.0).mean() / 0.6)
     free = exchange(now, costs, budgeted=False)
     assert (free.rate, free.best, free.violation) == (0.0, 3.0, pytest.approx(0.75 / 0.6))
-
-
-def test_where_no_arm_probably_keeps_the_limits_the_likeliest_counts(costs):
-    unlikely = costs._replace(kept=np.array([0.1, 0.3, 0.2, 0.05]))
-    assert exchange(np.array([1.0, 3.0, 5.0, 2.0]), unlikely, budgeted=False).best == 3.0
 
 
 def test_violations_have_a_price_where_every_other_arm_earns_more(costs):

@@ -141,12 +141,6 @@ def test_of_the_worse_half_ranks_alone_count():
     np.testing.assert_allclose(half.moments(t, 0.0 * t)[0], z)
 
 
-@pytest.mark.parametrize("values", [[1.0], [2.0, 2.0, 2.0], [0.0, 1.0], [1.0, 1.0, 3.0]])
-def test_ranks_of_few_or_equal_values_are_finite(values):
-    _, t = ranked(values)
-    assert np.isfinite(t).all()
-
-
 def play(agent, f, n):
     """Play n rounds; return actions, and what was found."""
     agent.reset(0)
@@ -170,31 +164,6 @@ def test_a_stuck_search_of_exact_values_begins_anew_elsewhere():
     assert (np.abs(late - 0.3) > 0.1).sum() >= 5  # the first plays of a second search
     assert 0 < agent.record.count < agent.whole.count == 60  # the second search has values of its own
     assert agent.recommend().point[0] == pytest.approx(0.3, abs=0.02)  # of all values
-
-
-@pytest.mark.parametrize(
-    ("setting", "options", "words"),
-    [
-        ({"contexts": np.array([[0.0], [1.0]])}, {}, "contexts"),
-        ({"num_constraints": 1}, {}, "costs"),
-        ({"budget": 3.0}, {}, "a budget"),
-        ({}, {"rule": "ei"}, "parts"),
-        ({}, {"goal": "worst"}, '"regret" or "best"'),
-    ],
-)
-def test_what_it_does_not_play_is_an_error(setting, options, words):
-    given = Setting(arms=np.linspace(0, 1, 5)[:, None], horizon=9, **setting)
-    with pytest.raises(ValueError, match=words):
-        agents.make("gp-agent", given, **{"goal": "best", **options})
-
-
-def test_the_first_choice_is_among_the_arms_that_the_first_round_has():
-    setting = Setting(arms=np.linspace(0, 1, 30)[:, None], horizon=8, noise_std=0.1, volatile=True)
-    agent = agents.make("gp-agent", setting, goal="best")
-    for arm in (3, 17):
-        agent.reset(0)
-        agent.start({"action_mask": (np.arange(30) == arm).astype(np.int8)})
-        assert agent.act(np.zeros(1)) == arm
 
 
 @pytest.mark.parametrize("env_id", ["GPBandit-Delayed-v0", "GPBandit-Hartmann3-v0"])

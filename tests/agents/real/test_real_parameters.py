@@ -1,15 +1,26 @@
-"""Which columns of features are one parameter, and how far points are from each other."""
+"""Parameters, priors and quantities of the agent for real problems."""
 
 from __future__ import annotations
 
 from itertools import product
 
 import numpy as np
-from real_cases import line
+import pytest
+from real_cases import line, parameters
+from sklearn.gaussian_process.kernels import (
+    RBF,
+    ConstantKernel,
+    Matern,
+)
 
+from agents.model.model import Model
 from agents.real.parameters import Parameters
-from agents.real.surrogate import squared_distances
+from agents.real.parts import RealParts
+from agents.real.priors import cost_prior, published_prior, understood, usual_prior, with_line
+from agents.real.quantities import PlayValues, PointRecord, QuantitySpec
+from agents.real.surrogate import SHAPES, squared_distances
 from bandit_envs import Setting
+from bandit_envs.kernels.kernels import OnColumns
 
 MIXED = np.array(
     [[x, *np.eye(3)[c], float(flag)] for x, c, flag in product((2.0, 5.0, 8.0), range(3), (0, 1))]
@@ -63,3 +74,110 @@ def test_a_column_that_does_not_vary_is_zero():
     found = of(np.array([[1.0, 7.0], [2.0, 7.0]]))
     np.testing.assert_array_equal(found.columns, [[0.0, 0.0], [1.0, 0.0]])
     assert Parameters.of(line()).number == 1
+
+
+ARMS = np.random.default_rng(0).uniform(size=(30, 2))
+ARMS[:2] = [[0.0, 0.0], [1.0, 4.0]]  # sides of 1 and 4
+SETTING = Setting(arms=ARMS, horizon=9)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "shape"), [(RBF, "rbf"), (Matern, "matern32"), (lambda each: Matern(each, nu=2.5), "matern52")]
+)
+def test_length_scales_are_in_sides_of_the_box(kernel, shape):
+    scales, found = understood(kernel(0.5), SETTING)
+    assert found == shape
+    np.testing.assert_allclose(scales, [0.5, 0.125])
+    scales, _ = understood(ConstantKernel(3.0) * kernel([0.5, 2.0]), SETTING)
+    np.testing.assert_allclose(scales, [0.5, 0.5])
+
+
+def test_a_product_of_squared_exponentials_has_a_length_scale_a_column():
+    """exp(-x^2 / (2 a^2)) exp(-y^2 / (2 b^2)); on the same column the precisions add."""
+    kernel = OnColumns(RBF(0.5), (0,)) * OnColumns(RBF(2.0), (1,))
+    np.testing.assert_allclose(understood(kernel, SETTING)[0], [0.5, 0.5])
+    scales, shape = understood(RBF(0.5) * OnColumns(RBF(0.5), (0,)), SETTING)
+    np.testing.assert_allclose(scales, [0.5 / 2.0**0.5, 0.125])
+    assert shape == "rbf"
+
+
+def test_the_correlation_of_what_is_understood_is_the_kernel():
+    kernel = OnColumns(RBF(0.5), (0,)) * OnColumns(RBF(2.0), (1,))
+    scales, shape = understood(kernel, SETTING)
+    points = (ARMS - ARMS.min(axis=0)) / np.ptp(ARMS, axis=0) / scales
+    square = np.square(points[:, None] - points).sum(axis=2)
+    np.testing.assert_allclose(SHAPES[shape].value(square), kernel(ARMS), atol=1e-12)
+
+
+@pytest.mark.parametrize("data_sets", [1, 3])
+def test_priors_have_a_number_a_hyperparameter(data_sets):
+    of = parameters(data_sets)
+    count = of.number + 2 + 2 * (data_sets > 1)
+    for prior in (usual_prior(of), published_prior(np.array([0.3, 0.7]), 0.01, "rbf", of)):
+        assert prior.centre.shape == prior.spread.shape == (count,)
+        assert with_line(prior).centre.shape == (count + 1,)
+        np.testing.assert_array_equal(with_line(prior).centre[:-1], prior.centre)
+        assert with_line(prior).shape == prior.shape
+        assert with_line(prior).mean_precision == prior.mean_precision
+    assert cost_prior(of).centre[of.number + 1] < usual_prior(of).centre[of.number + 1]
+
+
+def test_a_published_model_is_the_centre_of_its_prior():
+    found = published_prior(np.array([0.3, 0.7]), 0.01, "matern32", parameters())
+    np.testing.assert_allclose(np.exp(found.centre), [0.3, 0.7, 1.0, 0.01])
+    assert found.shape == "matern32"
+    assert (found.spread <= usual_prior(parameters()).spread).all()
+    noiseless = published_prior(np.array([0.3, 0.7]), 0.0, "rbf", parameters())
+    assert np.isfinite(noiseless.centre).all()
+
+
+def test_means_and_squares_are_those_of_each_point():
+    rng = np.random.default_rng(0)
+    point, values = rng.integers(150, size=400), rng.standard_normal((400, 2))  # more points than first rows
+    record = PointRecord(2)
+    for t in range(400):
+        record.add(PlayValues(int(point[t]), t, tuple(values[t])))
+    for quantity in range(2):
+        seen = record.seen(quantity)
+        assert len(seen.point) == len(np.unique(point))
+        for i, each in enumerate(seen.point):
+            own = values[point == each, quantity]
+            assert seen.plays[i] == len(own)
+            assert seen.mean[i] == pytest.approx(own.mean())
+            assert seen.squares[i] == pytest.approx(np.square(own - own.mean()).sum(), abs=1e-12)
+    assert record.count == 400
+
+
+def test_plays_of_stated_noise_have_a_weighted_mean():
+    record = PointRecord(1)
+    for t, (value, weight) in enumerate(((1.0, 4.0), (3.0, 1.0), (0.0, 0.5))):
+        record.add(PlayValues(7, t, (value,), weight))
+    seen = record.seen(0)
+    mean = 7.0 / 5.5
+    assert (seen.plays[0], seen.weight[0]) == (3.0, 5.5)
+    assert seen.mean[0] == pytest.approx(mean)
+    assert seen.squares[0] == pytest.approx(4.0 * (1 - mean) ** 2 + (3 - mean) ** 2 + 0.5 * mean**2)
+
+
+def test_what_was_read_stays_as_it_was():
+    record = PointRecord(1)
+    record.add(PlayValues(3, 0, (1.0,)))
+    kept = record.seen(0)
+    record.add(PlayValues(3, 1, (5.0,)))
+    assert (kept.plays[0], kept.mean[0], record.seen(0).mean[0]) == (1.0, 1.0, 3.0)
+
+
+@pytest.mark.parametrize(
+    ("published", "learners"),
+    [
+        ({}, 1),
+        ({"num_constraints": 2}, 3),
+        ({"budget": 9.0}, 2),
+        ({"budget": 9.0, "num_constraints": 2}, 4),
+        ({"budget": 9.0, "num_constraints": 2, "known_costs": np.ones(12)}, 3),
+    ],
+    ids=str,
+)
+def test_every_quantity_that_is_not_published_has_a_learner(published, learners):
+    spec = QuantitySpec.of(Model.of(line(**published)), False, RealParts())
+    assert len(spec.learners(np.random.default_rng(0))) == learners

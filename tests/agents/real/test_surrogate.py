@@ -112,15 +112,6 @@ def test_pending_plays_count_as_if_they_gave_their_expected_values(shape, data_s
     np.testing.assert_array_equal(found.known, before.at(points).known)
 
 
-def test_an_arm_that_is_pending_twice_counts_twice():
-    of, seen = surrogate(), values()
-    posterior = SurrogatePosterior(of, hyperparameters(of), seen)
-    once, twice = (posterior.at(np.array([12]), np.full(n, 12)) for n in (1, 2))
-    known, noise = once.known[0], posterior.noise_at(np.array([12]))[0]
-    assert once.variance[0] == pytest.approx(known * noise / (known + noise), rel=1e-8)
-    assert twice.variance[0] == pytest.approx(known * noise / (2.0 * known + noise), rel=1e-8)
-
-
 def test_the_noise_of_a_repeated_arm_is_its_own_and_of_another_the_common_one():
     of, seen = surrogate(), values()
     theta = hyperparameters(of)

@@ -55,13 +55,6 @@ def test_late_values_are_waited_for(restart):
     assert 40 <= found[0] <= 60
 
 
-@pytest.mark.parametrize("restart", IN_ORDER)
-def test_what_is_played_after_an_alarm_is_learnt(restart):
-    agent = agents.make("gp-agent", setting(may_change=True), restart=restart)
-    agent.reset(0)
-    assert agent._learns_again
-
-
 def test_the_trigger_is_the_papers():
     point, value = sample(1, (30, 30))
     mean, variance = predictions(point, value)

@@ -16,7 +16,6 @@ from agents.beliefs.censored import Censored
 from agents.beliefs.delivered import Delivered
 from agents.beliefs.imputed import Hallucinated
 from agents.model.model import Model
-from agents.objectives.first_plays import FirstPlays
 from agents.posteriors import FORMS
 from agents.restarts.base import Periodic
 from agents.restarts.evidence import GIVEN_NOISE, UNKNOWN_NOISE, Archive, Candidate, Evidence, Seen
@@ -214,13 +213,6 @@ def test_fits_look_at_what_is_recalled_too():
     assert len(point) == len(OLDER) + ROUNDS - FIRST
 
 
-def test_older_plays_that_are_recalled_are_no_first_plays():
-    first = FirstPlays(1, 1, 3)
-    first.forget(np.zeros(1, dtype=int), 20)
-    first.add(np.zeros(2, dtype=int), np.array([19, 20]), np.array([[1.0], [2.0]]))
-    np.testing.assert_array_equal(first.values, [[[2.0, np.nan, np.nan]]])
-
-
 @pytest.mark.long
 def test_an_agent_plays_on_with_what_it_knew_of_a_function_that_is_back():
     keywords = {"num_arms": 50, "horizon": 200, "changes": RECURRING}
@@ -228,21 +220,6 @@ def test_an_agent_plays_on_with_what_it_knew_of_a_function_that_is_back():
     result = evaluate("GPBandit-GP-v0", specs, trials=8, env_kwargs=keywords)
     one, other = (result.regret[name][:, -1].mean() for name in specs)
     assert other < one
-
-
-@pytest.mark.parametrize("options", [{"initial": 5}, {"constraint": "safe"}])
-def test_an_agent_that_keeps_no_plays_has_no_archive(options):
-    keywords = (
-        {"num_constraints": 1, "constraint_prior_std": 1.0, "safe_seed": np.array([0])}
-        if "constraint" in options
-        else {}
-    )
-    agent = agents.make(
-        "gp-agent", setting(may_change=True, **keywords), restart="evidence-archive", **options
-    )
-    agent.reset(0)
-    assert not agent._learns_again
-    assert agent.restart.recalled is None
 
 
 def test_whoever_starts_over_from_outside_has_forgotten_the_archive():

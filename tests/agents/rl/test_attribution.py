@@ -10,7 +10,6 @@ from learner_cases import actions
 import agents
 from agents.rl.vector import AttributedReplayBuffer
 from bandit_envs import Setting
-from gpbandits.evaluation import evaluate
 
 
 def info_of(t, arrivals, slots=4, cost=None):
@@ -51,14 +50,6 @@ def test_costs_are_credited_with_the_rewards_they_came_with():
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", ["sb3-dqn", "sb3-qr-dqn", "sb3-sac", "sb3-td3"])
-def test_attribution_runs_even_where_nothing_ever_arrives(name):
-    lost = {"law": "constant", "rounds": 2, "lost": 1.0}
-    agent = (name, {"attribute": True, "learning_starts": 2})
-    assert actions(agent, trials=1, environment="GPBandit-GP-v0", delay=lost).shape == (1, 40)
-
-
-@pytest.mark.long
 def test_without_delay_attribution_changes_nothing():
     plain, attributed = (actions(("sb3-dqn", {"attribute": attribute})) for attribute in (False, True))
     np.testing.assert_array_equal(plain, attributed)
@@ -67,11 +58,3 @@ def test_without_delay_attribution_changes_nothing():
 def test_attribution_needs_a_replay_buffer():
     with pytest.raises(ValueError, match="attribute=True needs a replay buffer, which A2C has not; use dqn"):
         agents.make("sb3-a2c", Setting(arms=np.eye(2)), attribute=True)
-
-
-@pytest.mark.long
-def test_attribution_pays_where_rewards_are_late():
-    delayed = {"num_arms": 10, "horizon": 200, "delay": {"law": "constant", "rounds": 5}}
-    both = {"plain": "sb3-dqn", "attributed": ("sb3-dqn", {"attribute": True})}
-    regret = evaluate("GPBandit-GP-v0", both, trials=5, seed=1, env_kwargs=delayed).regret
-    assert regret["attributed"][:, -1].mean() < 0.8 * regret["plain"][:, -1].mean()

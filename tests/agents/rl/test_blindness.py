@@ -8,10 +8,7 @@ import gymnasium as gym
 import pytest
 
 from bandit_envs import BanditVectorEnv
-from bandit_envs.environment.envs import spaces_of
-from bandit_envs.environment.observations import is_blind
 from bandit_envs.environment.wrappers import EpisodeRegret, HistoryObservation, StatisticsObservation
-from bandit_envs.problems import build
 
 pytest.importorskip("sb3_contrib", reason="needs the extra `rl`")
 from stable_baselines3 import A2C
@@ -22,14 +19,6 @@ from agents.rl.regret import RegretCallback
 from agents.rl.vector import SB3VectorEnv
 
 SMALL = {"num_arms": 8, "horizon": 5}
-PLAIN = {
-    "new functions": ("gp", {}, True),
-    "under a budget": ("gp", {"budget": 3.0}, True),
-    "on a box": ("gp", {"continuous": True}, True),
-    "frozen": ("gp", {"function_seed": 0}, False),
-    "contexts": ("gp", {"num_contexts": 3}, False),
-    "always the same": ("rosenbrock", {}, False),
-}
 
 
 def bare(**keywords):
@@ -44,13 +33,6 @@ def learn(env, callback=None):
 def naive(env, episodes=4):
     with preserved_generators():
         A2C("MlpPolicy", env, n_steps=2, device="cpu").learn(episodes * SMALL["horizon"])
-
-
-@pytest.mark.parametrize("name", PLAIN)
-def test_a_constant_observation_of_new_functions_is_blind(name):
-    problem_name, keywords, blind = PLAIN[name]
-    problem = build(problem_name, {"horizon": 5, **keywords})
-    assert is_blind(problem, spaces_of(problem)[0]) is blind
 
 
 BLIND = {

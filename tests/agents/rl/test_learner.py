@@ -11,50 +11,15 @@ import numpy as np
 import pytest
 import torch
 from learner_cases import SMALL, actions, play
-from sb3_contrib import TQC, RecurrentPPO
+from sb3_contrib import RecurrentPPO
 from stable_baselines3 import A2C, DDPG, DQN, SAC
 
 import agents
 from agents.agent.generators import preserved_generators
 from agents.rl.bridge import Plays
 from agents.rl.recipe import ALGORITHMS
-from agents.rl.vector import AttributedReplayBuffer
 from bandit_envs import BanditEnv, Setting
-from gpbandits.evaluation import check_agent, evaluate, trial_seeds
-from gpbandits.evaluation.rehearsal import stages
-
-NAMES = [name for name in agents.names() if name.startswith("sb3-")]
-
-
-BOX = {"num_arms": 12, "horizon": 40, "continuous": True}
-
-
-WITH_LATE_REWARDS_OR_CONTEXTS = {name: stages()[name] for name in ("delay", "context")}
-
-
-@pytest.mark.long
-def test_one_call_compares_learners_and_gaussian_processes_on_the_same_trials():
-    names = ["gp-ucb", "igp-ucb", "sb3-a2c", "sb3-dqn", "sb3-sac", "sb3-td3", "sb3-ppo"]
-    result = evaluate("GPBandit-GP-v0", names, trials=2, env_kwargs=SMALL)
-    means = []
-    for i in range(2):
-        env = BanditEnv("gp", **SMALL)
-        env.reset(seed=trial_seeds(0, i)[0])
-        means.append(env.simulator.trials[0].means[0, 0])
-    for name in names:  # regret is that of the oracle's float64 means, never of float32 rewards
-        expected = [
-            np.cumsum(mean.max() - mean[arms]) for mean, arms in zip(means, result.actions[name], strict=True)
-        ]
-        np.testing.assert_allclose(result.regret[name], expected, atol=1e-10)
-
-
-@pytest.mark.sampled(2)
-@pytest.mark.parametrize("name", ["sb3-a2c", "sb3-sac", "sb3-td3"])
-def test_boxes_are_played_as_boxes(name):
-    plays = actions(name, trials=1, **BOX)
-    assert plays.shape == (1, 40, 1)
-    assert np.abs(plays).max() <= 1.0
-    assert len(np.unique(plays)) > 10
+from gpbandits.evaluation import evaluate
 
 
 @pytest.mark.parametrize("delay", [None, {"law": "conversions", "base": {"law": "poisson", "mean": 2}}])
@@ -81,49 +46,6 @@ def test_a_class_plays_what_the_algorithm_that_it_extends_plays(learner):
 
 
 @pytest.mark.long
-def test_any_other_algorithm_plays_where_it_is_told_to():
-    agent = ("agents.rl:sb3", {"algorithm": TQC, "actions": "box", "learning_starts": 4})
-    assert len(np.unique(actions(agent, trials=1))) > 1
-
-
-def test_the_horizon_is_the_length_of_training_so_that_schedules_mean_something():
-    class Watched(DQN):
-        rates: list[tuple[int, float]] = []  # noqa: RUF012 (a record across instances)
-
-        def train(self, gradient_steps, batch_size=100):
-            super().train(gradient_steps, batch_size)
-            self.rates.append((self._total_timesteps, self.exploration_rate))
-
-    options = {"exploration_fraction": 0.5, "learning_starts": 1, "train_freq": 1, "buffer_size": 40}
-    agent = ("agents.rl:sb3", {"algorithm": Watched, **options})
-    assert actions(agent, trials=1).shape == (1, 40)
-    totals, rates = zip(*Watched.rates, strict=True)
-    assert set(totals) == {40}
-    np.testing.assert_allclose(rates[:18], 1 - 0.95 * np.arange(2, 20) / 20, atol=1e-9)
-    assert rates[-1] == pytest.approx(0.05)
-
-
-@pytest.mark.sampled(1)
-@pytest.mark.parametrize("name", NAMES)
-def test_the_same_call_twice_plays_the_same_and_trials_differ(name):
-    first, again = (actions(name, horizon=20) for _ in range(2))
-    np.testing.assert_array_equal(first, again)
-    assert not np.array_equal(first[0], first[1])
-
-
-@pytest.mark.long
-@pytest.mark.parametrize(
-    "name", ["sb3-a2c", *(pytest.param(name, marks=pytest.mark.long) for name in ("sb3-dqn", "sb3-td3"))]
-)
-def test_a_trial_is_the_same_whatever_surrounds_it(name):
-    three = actions(name, trials=3)
-    alone = evaluate("GPBandit-RKHS-v0", [name], trials=1, first_trial=2, env_kwargs=SMALL)
-    np.testing.assert_array_equal(three[2], alone.actions[name][0])
-    among = evaluate("GPBandit-RKHS-v0", ["sb3-ppo", name, "gp-ts"], trials=3, env_kwargs=SMALL)
-    np.testing.assert_array_equal(three, among.actions[name])
-
-
-@pytest.mark.long
 def test_seeds_of_the_learner_and_of_the_environment_are_apart():
     env = BanditEnv("gp", **SMALL)
     env.reset(seed=0)
@@ -145,13 +67,6 @@ def test_the_global_generators_and_threads_of_the_process_are_left_as_they_were(
     assert torch.equal(torch.get_rng_state(), state)
     assert torch.get_num_threads() == threads
     np.testing.assert_array_equal(np.random.get_state()[1], legacy)  # noqa: NPY002
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("name", ["a2c", "sac"])
-@pytest.mark.parametrize("observation", ["none", "history", {"kind": "statistics", "bins": 4}])
-def test_every_adapter_passes_the_conformance_suite(name, observation):
-    check_agent((f"sb3-{name}", {"observation": observation}), WITH_LATE_REWARDS_OR_CONTEXTS)
 
 
 def test_the_learner_never_sees_the_oracle():
@@ -184,48 +99,6 @@ def test_the_learner_never_sees_the_oracle():
     }
 
 
-ARMS, SQUARE = {"arms": np.eye(3)}, {"low": np.zeros(2), "high": np.ones(2)}
-
-
-BAD = {
-    "algorithm": (
-        ARMS,
-        {"algorithm": "a3c"},
-        "algorithm must be a class with a method `learn` or one of ppo, .*, got 'a3c'",
-    ),
-    "no learner": (ARMS, {"algorithm": dict}, "algorithm must be a class with a method `learn`"),
-    "a list": (ARMS, {"algorithm": ["ppo"]}, r"algorithm must be a class .*, got \['ppo'\]"),
-    "class of DQN on a box": (SQUARE, {"algorithm": DQN}, "DQN plays arms alone, not the box"),
-    "attribute": (ARMS, {"attribute": "no"}, "attribute must be True or False, got 'no'"),
-    "two buffers": (
-        ARMS,
-        {"algorithm": "dqn", "attribute": True, "replay_buffer_class": AttributedReplayBuffer},
-        "options must not hold 'replay_buffer_class' with attribute=True",
-    ),
-    "preset": (ARMS, {"preset": "best"}, 'preset must be "bandit" or "library", got \'best\''),
-    "actions": (ARMS, {"actions": "points"}, 'actions must be None, "arms" or "box"'),
-    "option": (ARMS, {"gama": 0.5}, "A2C has no option 'gama'; it takes policy, learning_rate"),
-    "seed": (ARMS, {"seed": 0}, r"options must not hold 'seed': reset\(seed\) gives it"),
-    "penalty": (ARMS, {"penalty": -1.0}, "penalty must not be negative"),
-    "observation": (ARMS, {"observation": "all"}, "observation must be one of none, history, statistics"),
-    "bins": (ARMS, {"observation": {"kind": "statistics", "bins": 99}}, "bins must be small enough for 4096"),
-    "arms of a box": (SQUARE, {"actions": "arms"}, "needs arms; make the environment without continuous"),
-    "DQN on a box": (SQUARE, {"algorithm": "dqn"}, "DQN plays arms alone, .* without continuous=True"),
-    "SAC on arms": (ARMS, {"algorithm": "sac", "actions": "arms"}, "SAC plays boxes alone; use actions="),
-}
-
-
-@pytest.mark.parametrize(("where", "options", "message"), BAD.values(), ids=BAD.keys())
-def test_bad_input_gets_one_clear_error(where, options, message):
-    with pytest.raises(ValueError, match=message):
-        agents.sb3(Setting(**where), **options)
-
-
-def test_a_name_in_place_of_the_setting_is_refused_with_what_evaluate_takes():
-    with pytest.raises(ValueError, match=r"setting must be a Setting; `evaluate` gives it to \(agents.sb3, "):
-        agents.sb3("PPO")
-
-
 @pytest.mark.parametrize("name", ALGORITHMS)
 def test_every_preset_can_be_made_and_the_library_is_left_alone(name):
     setting = Setting(arms=np.eye(3), horizon=30)
@@ -234,11 +107,6 @@ def test_every_preset_can_be_made_and_the_library_is_left_alone(name):
     assert agents.sb3(setting, name, gamma=0.5).recipe.options["gamma"] == 0.5
     late = Setting(arms=np.eye(3), horizon=30, max_delay=3)
     assert agents.sb3(late, name).recipe.options["gamma"] == 0.8
-
-
-def test_a_learner_that_is_told_which_action_earned_a_late_reward_needs_no_discount():
-    late = Setting(arms=np.eye(3), horizon=30, max_delay=3)
-    assert agents.sb3(late, "dqn", attribute=True).recipe.options["gamma"] == 0.0
 
 
 WITHOUT_EXTRA = """

@@ -8,17 +8,13 @@ import pytest
 
 import agents
 from agents.agent.generators import preserved_generators
-from agents.rl.recipe import ALGORITHMS
 from bandit_envs import BanditEnv
-from bandit_envs.problems import build
-from gpbandits import evaluate
 
 torch = pytest.importorskip("torch", reason="MaskablePPO needs torch")
 contrib = pytest.importorskip("sb3_contrib", reason="MaskablePPO is of sb3-contrib")
 from stable_baselines3.common.vec_env import DummyVecEnv  # noqa: E402 (after the skip)
 
 SMALL = {"num_arms": 12, "horizon": 24, "availability": {"law": "bernoulli", "p": 0.4}}
-BLIND = [name for name, algorithm in ALGORITHMS.items() if not algorithm.masks]
 
 
 class Noting(gym.Wrapper):
@@ -57,16 +53,3 @@ def test_a_learner_in_the_loop_plays_what_it_plays_on_the_environment_itself():
         model.action_space.seed(seed)
         model.learn(SMALL["horizon"])
     assert through == noting.plays[: SMALL["horizon"]]
-
-
-@pytest.mark.long
-def test_a_learner_that_reads_masks_takes_part_with_everything_at_once():
-    problem = build("composite", SMALL | {"num_contexts": 2, "num_segments": 2})
-    result = evaluate(problem, ["sb3-maskable-ppo", "config"], trials=2)
-    assert np.isfinite(result.regret["sb3-maskable-ppo"]).all()
-
-
-@pytest.mark.parametrize("name", BLIND)
-def test_a_learner_that_sees_no_masks_is_refused_by_name(name):
-    with pytest.raises(ValueError, match='algorithm must be "maskable-ppo" where arms may be missing'):
-        agents.sb3(build("gp", SMALL).setting(), name)

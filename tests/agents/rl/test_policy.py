@@ -6,15 +6,13 @@ import gymnasium as gym
 import numpy as np
 import pytest
 import torch
-from players import play
 from stable_baselines3 import A2C
 
 import agents
 from agents.rl.policy import Policy
-from bandit_envs import BanditEnv, Setting
+from bandit_envs import BanditEnv
 from gpbandits.evaluation import Result, check_agent, evaluate
 from gpbandits.experiments import Store, load_study, run
-from gpbandits.report.page import write_figures
 
 KEYWORDS = {"num_arms": 8, "horizon": 20}
 PATH = "agents.rl:pretrained"
@@ -89,17 +87,6 @@ def test_training_in_one_simulator_is_training_on_its_environments_one_by_one(al
 
 
 @pytest.mark.sampled(1)
-def test_the_weights_stay_frozen_while_it_plays(path):
-    env = BanditEnv("gp", **KEYWORDS)
-    observation, _ = env.reset(seed=0)
-    agent = agents.pretrained(env.setting, path)
-    agent.reset(0)
-    play(env, agent, observation, 20)
-    state = agent._network.state_dict()
-    assert all(torch.equal(state[name], agent.policy.weights[name]) for name in state)
-
-
-@pytest.mark.sampled(1)
 def test_it_passes_the_conformance_suite_and_repeats_itself_in_any_order(path):
     problem = BanditEnv("gp", **KEYWORDS).problem
     check_agent((PATH, {"path": path}), {"problem": problem})
@@ -107,23 +94,6 @@ def test_it_passes_the_conformance_suite_and_repeats_itself_in_any_order(path):
     three = evaluate("GPBandit-GP-v0", spec, trials=3, env_kwargs=KEYWORDS).actions["it"]
     last = evaluate("GPBandit-GP-v0", spec, trials=1, first_trial=2, env_kwargs=KEYWORDS).actions["it"]
     np.testing.assert_array_equal(three[2:], last)
-
-
-def test_a_policy_for_boxes_plays_any_number_of_arms(tmp_path):
-    options = {"actions": "box", "observation": "history", "total_timesteps": 80, "num_envs": 2}
-    agents.train_policy("GPBandit-GP-v0", "ppo", env_kwargs=KEYWORDS, **options).save(tmp_path / "box.pt")
-    spec = {"it": (PATH, {"path": str(tmp_path / "box.pt")})}
-    result = evaluate("GPBandit-GP-v0", spec, trials=2, env_kwargs=KEYWORDS | {"num_arms": 30})
-    assert result.actions["it"].max() >= 8
-
-
-@pytest.mark.long
-def test_what_it_has_learnt_is_worth_something():
-    """The documented recipe, cut to a fraction: it beats random clearly."""
-    policy = agents.train_policy("GPBandit-GP-v0", "ppo", env_kwargs=KEYWORDS, total_timesteps=12_000)
-    both = {"it": lambda setting: agents.rl.policy.PretrainedAgent(setting, policy), "random": "random"}
-    regret = evaluate("GPBandit-GP-v0", both, trials=30, env_kwargs=KEYWORDS).regret
-    assert regret["it"][:, -1].mean() < 0.7 * regret["random"][:, -1].mean()
 
 
 # --- apart ---
@@ -143,29 +113,6 @@ def test_tables_mark_what_was_trained_beforehand(mixed):
     assert "A2C‡" not in text
     assert "‡ pretrained" in text
     assert "minus trained" not in text  # never the baseline of the others
-
-
-@pytest.mark.long
-def test_a_figure_marks_what_was_trained_beforehand_as_tables_do(mixed, tmp_path):
-    shown = mixed.plot(tmp_path / "regret.png")
-    texts = [each.get_text() for each in shown.axes[0].get_legend().get_texts()]
-    assert {"A2C", "trained‡", "random"} < set(texts)
-    assert any(text.startswith("‡ pretrained") for text in texts)
-    parts = mixed.by_track()
-    assert {track: part.agents for track, part in parts.items()} == {
-        "from scratch": ["A2C", "random"],
-        "pretrained": ["trained", "random"],
-    }
-    for track, part in parts.items():
-        part.plot(tmp_path / f"{track}.png")
-
-
-@pytest.mark.long
-def test_a_study_of_both_tracks_draws_each_in_figures_of_its_own(mixed, tmp_path):
-    write_figures(mixed, tmp_path / "figures", "GP", (".png",))
-    drawn = {path.name for path in (tmp_path / "figures").iterdir()}
-    assert {"GP-from-scratch-regret-linear.png", "GP-pretrained-regret-linear.png"} <= drawn
-    assert "GP-regret-linear.png" not in drawn
 
 
 @pytest.mark.long
@@ -272,17 +219,6 @@ def test_a_file_that_was_cut_short_is_refused(policy, tmp_path):
     (tmp_path / "half.pt").write_bytes(content[: len(content) // 2])
     with pytest.raises(ValueError, match=r"is damaged or not a file that Policy.save wrote"):
         Policy.load(tmp_path / "half.pt")
-
-
-def test_bad_input_gets_one_clear_error(path, tmp_path):
-    setting = Setting(arms=np.random.default_rng(0).random((9, 2)), horizon=20)
-    with pytest.raises(ValueError, match=r"trained on GPBandit-GP-v0 with .*'num_arms': 8.* another size"):
-        agents.pretrained(setting, path)
-    with pytest.raises(ValueError, match=r"path must be a file that Policy.save wrote; there is none"):
-        agents.pretrained(setting, str(tmp_path / "no.pt"))
-    (tmp_path / "bad.pt").write_text("nothing")
-    with pytest.raises(ValueError, match=r"is damaged or not a file that Policy.save wrote"):
-        agents.pretrained(setting, str(tmp_path / "bad.pt"))
 
 
 @pytest.mark.long

@@ -80,11 +80,6 @@ def test_sums_go_on_where_the_training_goes_on(anew):
     assert np.isclose(written[-1], regret[10 if anew else 0 :].sum(), rtol=1e-12)
 
 
-def test_regret_that_is_hidden_is_asked_for():
-    with pytest.raises(ValueError, match='info must have "oracle"'):
-        learn(BanditEnv("gp", **SMALL, oracle=False))
-
-
 def test_tensorboard_shows_what_was_written(tmp_path):
     pytest.importorskip("tensorboard", reason="needs the package `tensorboard`")
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
-
 import gymnasium as gym
 import numpy as np
 import pytest
@@ -12,8 +10,6 @@ from stable_baselines3 import A2C, DQN, PPO, SAC
 from stable_baselines3.common.vec_env import DummyVecEnv, VecNormalize
 
 import agents
-from agents.rl.policy import SAVED, _algorithm_of
-from agents.rl.recipe import ALGORITHMS
 from bandit_envs import BanditEnv
 from bandit_envs.environment.wrappers import HistoryObservation, StatisticsObservation
 from gpbandits import check_agent, evaluate
@@ -40,15 +36,6 @@ MODELS = {
         RecurrentPPO, seen(HistoryObservation), "MlpLstmPolicy", batch_size=12, **SHORT
     ),
 }
-
-
-@pytest.mark.parametrize("name", ALGORITHMS)
-def test_the_algorithm_of_a_file_follows_from_its_policy_and_options(name):
-    learner = ALGORITHMS[name].load()
-    module = learner.policy_aliases[ALGORITHMS[name].policy].__module__
-    saved = dict.fromkeys(inspect.signature(learner).parameters) | {"policy_class": {"__module__": module}}
-    assert _algorithm_of(saved) == name
-    assert set(SAVED.values()) == set(ALGORITHMS)
 
 
 @pytest.mark.long

@@ -1,4 +1,4 @@
-"""A file is data: it runs nothing that is not registered, whoever wrote it, and damage is found."""
+"""Files that were forged or damaged are refused, and nothing in them runs."""
 
 import json
 import os
@@ -9,11 +9,13 @@ from base64 import b64encode
 
 import numpy as np
 import pytest
-from sklearn.gaussian_process.kernels import RBF, WhiteKernel
+from sklearn.gaussian_process.kernels import RBF
 
 import agents
 from agents import Integer, Linear, Tuner
 from agents.saving import encode, files, read, write
+from agents.saving.files import FORMATS
+from agents.tuning import PreferenceTuner
 from bandit_envs import Setting
 from bandit_envs.laws.delays import PoissonDelay
 
@@ -355,19 +357,23 @@ def test_an_agent_that_no_longer_plays_its_record_says_so(file, monkeypatch):
         agents.load(file, trust=True)
 
 
-def test_a_noise_kernel_and_bounds_are_data(file):
-    kernel = RBF([0.1], (1e-3, 1.0)) + WhiteKernel(0.1, "fixed")
-    agents.make("gp-ucb", SETTING, kernel=kernel).save(file)
-    assert agents.load(file).model.noise_variance == pytest.approx(0.1)
+SAVED = {
+    "gpbandits agent": lambda: agents.make("random", Setting(arms=np.eye(3), horizon=5)),
+    "gpbandits tuner": lambda: Tuner({"x": Linear(0, 1)}),
+    "gpbandits preference tuner": lambda: PreferenceTuner({"x": Linear(0, 1)}),
+}
 
 
-@pytest.mark.parametrize("given", [{"trust": "no"}, {"trust": 1}, {"max_bytes": None}, {"max_bytes": 2.5}])
-def test_switches_and_sizes_of_a_load_are_checked(given, tmp_path):
-    agent = agents.make("random", Setting(arms=np.eye(3), horizon=5))
-    agent.reset(0)
-    agent.save(tmp_path / "a.json")
-    Tuner({"x": Linear(0, 1)}, agent="random").save(tmp_path / "t.json")
-    (name,) = given
-    for load, file in ((agents.load, "a.json"), (agents.load, "t.json"), (Tuner.load, "t.json")):
+@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize(("name", "given"), [("trust", "no"), ("max_bytes", None), ("max_bytes", "1")])
+def test_switches_and_sizes_of_loading_are_checked(form, name, given, tmp_path):
+    saved = SAVED[form]()
+    saved.save(tmp_path / "t.json")
+    for load in (agents.load, type(saved).load):
         with pytest.raises(ValueError, match=f"{name} must be"):
-            load(tmp_path / file, **given)
+            load(tmp_path / "t.json", **{name: given})
+
+
+def test_anywhere_is_a_switch():
+    with pytest.raises(ValueError, match="anywhere must be True or False, got 'no'"):
+        Tuner({"x": Linear(0, 1)}).recommend(anywhere="no")

@@ -3,12 +3,11 @@
 import copy
 import json
 import math
-import pickle
 from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from agent_cases import EACH, OF_ARMS, WITH_ALL, told_for
+from agent_cases import OF_ARMS
 from cases import CASES, GRIDS
 from hypothesis import given
 from hypothesis import strategies as st
@@ -20,7 +19,6 @@ import agents
 from agents.algorithms import budgets
 from agents.registry import resolve_agent
 from agents.saving import decode, encode, read, write
-from agents.saving.files import FORMATS
 from agents.saving.recorded import READ
 from bandit_envs import BanditEnv, BanditVectorEnv, Setting, make
 from bandit_envs.kernels.kernels import OnColumns, TableKernel
@@ -220,17 +218,6 @@ def test_a_saved_agent_knows_what_its_plays_cost(name, num_trials, tmp_path):
     np.testing.assert_array_equal(loaded.scores, agent.scores)
 
 
-@pytest.mark.parametrize("num_trials", [None, 2])
-@pytest.mark.parametrize("name", EACH)
-def test_every_agent_may_be_told_what_reset_says(name, num_trials):
-    if num_trials and not resolve_agent(name).batched:
-        pytest.skip("it plays one trial")
-    agent = agents.make(name, WITH_ALL, num_trials, **told_for(name))
-    agent.reset(0 if num_trials is None else [0, 1])
-    agent.start({})
-    getattr(agent, "close", lambda: None)()
-
-
 def test_a_saved_batch_goes_on_with_the_same_actions(tmp_path):
     setting = Setting(arms=np.linspace(0, 1, 20)[:, None], kernel=RBF(0.2), horizon=20, max_delay=1)
     rng = np.random.default_rng(0)
@@ -276,27 +263,6 @@ def test_an_agent_that_has_not_started_can_be_saved(tmp_path):
     agents.make("gp-ucb", setting).save(tmp_path / "agent.json")
     with pytest.raises(RuntimeError, match="first reset"):
         agents.load(tmp_path / "agent.json").act(np.zeros(1))
-
-
-def test_a_made_agent_can_be_pickled_and_copied():
-    env = make(PLAIN[0], **PLAIN[1])
-    observation, _ = env.reset(seed=0)
-    agent = agents.make("gp-ts", env)
-    agent.reset(0)
-    _, observation = play(env, agent, observation, 5)
-    twins = [pickle.loads(pickle.dumps(agent)), copy.deepcopy(agent)]
-    assert len({each.act(observation) for each in [agent, *twins]}) == 1
-
-
-@pytest.mark.parametrize("options", [{}, {"num_trials": 2}, {"refit_every": 5}], ids=str)
-def test_a_made_agent_is_the_agent_itself(options):
-    env = make(PLAIN[0], **PLAIN[1])
-    env.reset(seed=0)
-    agent = agents.make("gp-ucb", env, **options)
-    assert isinstance(agent, agents.GPAgent)
-    assert {"posterior", "recommend", "beliefs", "save"} <= set(dir(agent))
-    assert repr(agent).startswith("agents.make('gp-ucb', ...")
-    assert {type(copy.deepcopy(agent)), type(pickle.loads(pickle.dumps(agent)))} == {type(agent)}
 
 
 class Counting:
@@ -347,30 +313,6 @@ def test_calls_that_fail_or_that_an_agent_makes_of_itself_leave_no_trace(tmp_pat
 def test_an_agent_whose_methods_are_not_those_of_its_class_is_refused():
     with pytest.raises(ValueError, match="must be an agent whose class defines its methods"):
         agents.make(f"{__name__}:Shadowed", Setting(arms=np.eye(3), horizon=9))
-
-
-def test_an_option_that_is_no_data_cannot_be_saved(tmp_path):
-    setting = Setting(arms=np.linspace(0, 1, 20)[:, None], horizon=20)
-    agent = agents.make("gp-ucb", setting, width=agents.widths.by_name.FixedWidth(1.0))
-    with pytest.raises(ValueError, match="cannot save FixedWidth"):
-        agent.save(tmp_path / "agent.json")
-    assert list(tmp_path.iterdir()) == []
-
-
-BROKEN = {
-    "no json": (b"\x80\x04pickle", "path must lead to a file written by save"),
-    "other": (b'{"format": "something"}', f"of format {' or '.join(map(repr, FORMATS))}, got 'something'"),
-    "list": (b"[]", "got None"),
-    "version": (b'{"format": "gpbandits agent", "version": 99}', "has version 99 of the format"),
-}
-
-
-@pytest.mark.parametrize(("content", "message"), BROKEN.values(), ids=BROKEN)
-def test_other_files_are_refused(content, message, tmp_path):
-    file = tmp_path / "file"
-    file.write_bytes(content)
-    with pytest.raises(ValueError, match=message):
-        agents.load(file)
 
 
 def test_an_interrupted_write_leaves_the_old_file(tmp_path):

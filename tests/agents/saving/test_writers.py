@@ -174,14 +174,6 @@ def test_a_file_of_another_kind_is_not_replaced(kind, other, tmp_path):
 
 
 @each_saver
-def test_names_of_any_length_that_a_disk_takes_are_saved(kind, tmp_path):
-    path = tmp_path / ("é" * 125 + ".json")
-    SAVERS[kind]().save(path)
-    LOADERS[kind].load(path)
-    assert len(list(tmp_path.iterdir())) == 1
-
-
-@each_saver
 def test_a_pipe_or_a_circle_of_links_is_refused(kind, tmp_path):
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "one").symlink_to("two")

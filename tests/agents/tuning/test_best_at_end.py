@@ -96,25 +96,3 @@ def test_questions_have_no_unit(space, unit, shift):
     other = tuned(lambda **parameters: unit * f(**parameters) + shift, space, 14)
     for one, two in zip(plain.experiments, other.experiments, strict=True):
         assert list(one.parameters.values()) == pytest.approx(list(two.parameters.values()), abs=1e-4)
-
-
-@pytest.mark.parametrize("pending", [0, 3])
-@pytest.mark.parametrize("space", [SQUARE, SETS["choices"]], ids=["box", "set"])
-def test_a_loaded_tuner_asks_what_the_saved_one_does(space, pending, tmp_path):
-    tuner = tuned(drawn, space, 17)
-    tuner.ask(pending) if pending else None
-    tuner.save(tmp_path / "tuner.json")
-    loaded = Tuner.load(tmp_path / "tuner.json")
-    for _ in range(6):
-        (one, parameters), (other, same) = tuner.ask(), loaded.ask()
-        assert parameters == same
-        tuner.tell(one, drawn(**parameters))
-        loaded.tell(other, drawn(**parameters))
-
-
-def test_stopping_rules_are_asked_in_the_value_s_unit():
-    answers = []
-    for unit in (1.0, 2.0**20):
-        tuner = tuned(lambda x, y, unit=unit: unit * bowl((0.3, 0.6))(x, y), SQUARE, 20)
-        answers.append([bool(tuner.may_stop(price=unit * price)) for price in (1e-12, 10.0)])
-    assert answers == [[False, True], [False, True]]

@@ -9,20 +9,17 @@ import pytest
 import agents
 from agents import Categorical, Integer, Linear, Log, Tuner
 from agents.box.search import Pool
-from agents.registry import resolve_agent
 from agents.tuning.decision_sets import (
     BoxDecisionSet,
     FiniteDecisionSet,
     RoundedSearch,
     RoundedSurface,
     make_decision_set,
-    takes_search,
 )
 from agents.tuning.plan import Scale
 from agents.tuning.space import Space
 from bandit_envs.problem.feedback import delivery
 
-PEERS = [name for name in agents.names() if hasattr(resolve_agent(name).make, "requires")]
 SPACE = {
     "rate": Log(1e-5, 1e-1),
     "depth": Integer(1, 6),
@@ -57,31 +54,12 @@ def test_on_a_box_the_tuner_is_the_agent_in_its_loop(name):
         tuner.tell(ticket, loss(parameters))
 
 
-@pytest.mark.parametrize("name", PEERS)
-def test_optimisers_of_other_libraries_search_a_box_in_their_own_way(name):
-    """They say what they require; none takes our search."""
-    assert not takes_search(resolve_agent(name))
-
-
 @pytest.mark.parametrize("name", ["optuna-tpe", "optuna-gp"])
 def test_and_they_may_be_tuners(name):
     pytest.importorskip("optuna")
     tuner = Tuner({"x": Linear(0, 1), "y": Linear(0, 1)}, agent=name, seed=0)
     tuner.optimise(lambda x, y: x - (y - 0.5) ** 2, 12)
     assert tuner.best.value > 0.5
-
-
-@pytest.mark.long
-def test_the_continuum_is_searched_where_a_set_of_points_is_not_enough():
-    tuner = Tuner(SPACE, goal="minimise")
-    for _ in range(30):
-        ticket, parameters = tuner.ask()
-        tuner.tell(ticket, loss(parameters))
-    assert tuner.best.value < min(map(loss, tuner.plan.parameters.spread(1024)))
-    found = tuner.recommend()
-    assert found.parameters["kernel"] == "poly"
-    assert found.parameters["depth"] == 5
-    assert loss(found.parameters) < 0.01
 
 
 class Hill:
@@ -117,15 +95,6 @@ def test_slopes_are_flat_along_discrete_coordinates():
     np.testing.assert_allclose(slopes, 0.2 * np.array([[1, 0, 0, 0, 0, 1]] * 2))
 
 
-def test_the_best_plays_are_tried_with_one_parameter_changed():
-    space, anchors = Space("parameters", SPACE), np.repeat(Hill.anchors, 3, axis=0)
-    near = RoundedSearch(space, changed=50)._neighbours(anchors, np.random.default_rng(0))
-    changed = near != np.repeat(anchors, 50, axis=0)
-    parameters = [set(space.parameter_of_feature[row].tolist()) for row in changed]
-    assert all(len(each) == 1 for each in parameters)
-    assert set.union(*parameters) == {0, 1, 2, 3}
-
-
 def test_a_set_is_played_where_it_is_small_or_the_agent_plays_no_boxes():
     def chosen(space, **options):
         return type(make_decision_set(Tuner(space, **options).plan, Scale(1.0), [], [{}]))
@@ -149,24 +118,3 @@ def test_contexts_are_seen_on_a_box_as_they_are():
     for size in (20.0, 100.0, 500.0):
         wanted = math.log10(size / 10) / 2
         assert tuner.recommend({"size": size}).parameters["rate"] == pytest.approx(wanted, abs=0.1)
-
-
-@pytest.mark.long
-@pytest.mark.parametrize(
-    "agent", [None, "gp-ts", ("gp-ei", {"refit_every": 4, "search": {"candidates": 64}})]
-)
-def test_a_saved_tuner_of_a_continuum_goes_on_exactly(agent, tmp_path):
-    tuner = Tuner(SPACE, agent=agent, goal="minimise")
-    for _ in range(11):
-        ticket, parameters = tuner.ask()
-        if ticket % 3:
-            tuner.tell(ticket, loss(parameters))
-    tuner.drop(3)
-    tuner.save(tmp_path / "tuner.json")
-    loaded = agents.load(tmp_path / "tuner.json")
-    for _ in range(5):
-        ticket, parameters = tuner.ask()
-        assert loaded.ask() == (ticket, parameters)
-        for each in (tuner, loaded):
-            each.tell(ticket, loss(parameters))
-    assert loaded.recommend() == tuner.recommend()

@@ -1,9 +1,9 @@
-"""What the default agent makes of few values, of equal ones, of a noise that is known, of categories."""
+"""What the default agent makes of few values, and its first questions."""
 
 import numpy as np
 import pytest
 
-from agents import Categorical, Linear, Tuner
+from agents import Categorical, Integer, Linear, Log, Tuner
 from agents.real.best_at_end import BEST, LEARNING
 from agents.tuning.feasibility import BESIDE, FeasibilityFilter, beside, runs
 
@@ -58,15 +58,6 @@ def advised(noise_std=None, std=None, rounds=10, seed=0):
 
 
 @pytest.mark.long
-def test_a_noise_that_is_known_is_what_intervals_say():
-    exact, known, large = (advised(noise_std) for noise_std in (1e-6, 0.1, 10.0))
-    assert exact.std < known.std < large.std
-    assert known.std < 0.2
-    assert large.std > 0.3  # nothing is known but the prior
-    assert advised(std=0.1).std == pytest.approx(advised(noise_std=0.1, std=0.1).std, rel=0.5)
-
-
-@pytest.mark.long
 def test_intervals_of_few_values_cover():
     """A binomial count: at 95 % six of 24 misses or more have a probability below 1e-3."""
     for rounds in (5, 8, 12):
@@ -109,12 +100,6 @@ def test_nothing_runs_twice_at_a_time(space, options):
     assert distance.min() > 1e-6
 
 
-def test_once_all_of_a_set_run_some_run_twice():
-    tuner = told("set", 2)
-    kinds = [each["kind"] for _, each in tuner.ask(12)]
-    assert set(kinds) == set("abcdefgh")
-
-
 def test_what_is_asked_instead_is_beside_it_and_open():
     class Left(FeasibilityFilter):
         def admits(self, points):
@@ -129,11 +114,6 @@ def test_what_is_asked_instead_is_beside_it_and_open():
     assert beside(at, among, among, left) is None
 
 
-def test_a_named_agent_asks_what_it_would_in_its_loop():
-    tuner = told("set", agent=("gp-ucb", {"width": 0.0}))
-    assert len({each["kind"] for _, each in tuner.ask(5)}) == 1
-
-
 def test_the_default_is_the_one_of_its_setting():
     assert Tuner(SQUARE).plan.agent == Tuner(SQUARE, noise_std=0.1).plan.agent == BEST
     for given in ({"contexts": {"z": Linear(0, 1)}}, {"constraints": ["c"]}, {"cost_budget": 3.0}):
@@ -141,3 +121,49 @@ def test_the_default_is_the_one_of_its_setting():
         assert {name: options[name] for name in LEARNING} == LEARNING
     (_, options) = Tuner(SQUARE, noise_std=0.1, clock=5.0).plan.agent
     assert options["fit_noise_spread"] == 0
+
+
+CONTINUOUS = {"x": Linear(0, 1), "rate": Log(1e-5, 1e-1)}
+
+
+def first(space, seed, tell, number=5, **options):
+    tuner, asked = Tuner(space, seed=seed, **options), []
+    for _ in range(number):
+        ticket, parameters = tuner.ask()
+        if tell == "told":
+            tuner.tell(ticket, 1.0, {"c": -1.0} if options.get("constraints") else None)
+        elif tell == "failed" and ticket < 2:
+            tuner.fail(ticket)
+        asked.append(parameters)
+    return asked
+
+
+@pytest.mark.parametrize("tell", ["told", "pending"])
+@pytest.mark.parametrize("extra", [{}, {"k": Categorical(["a", "b"])}])
+def test_first_plays_differ_in_every_continuous_coordinate(tell, extra):
+    for seed in range(8):
+        asked = first({**CONTINUOUS, **extra}, seed, tell)
+        for name in CONTINUOUS:
+            assert len({each[name] for each in asked}) == 5
+
+
+SETS = {
+    "choices": ({"k": Categorical(["a", "b", "c"])}, 3),
+    "integers": ({"n": Integer(1, 5)}, 5),
+    "both": ({"n": Integer(1, 2), "k": Categorical(["a", "b"])}, 4),
+    "more than arms": ({"n": Integer(1, 9)}, 5),
+}
+
+
+@pytest.mark.parametrize("tell", ["told", "pending", "failed"])
+@pytest.mark.parametrize(("space", "number"), SETS.values(), ids=SETS)
+def test_first_plays_of_a_set_are_different(space, number, tell):
+    for seed in range(6):
+        asked = first(space, seed, tell, number, num_arms=4 if space == SETS["more than arms"][0] else 1024)
+        assert len({tuple(each.values()) for each in asked}) == number
+
+
+def test_more_questions_than_fit_beside_each_other_are_different():
+    """In one dimension 50 points lie 0.02 apart."""
+    points = [each["x"] for _, each in Tuner({"x": Linear(0, 1)}).ask(90)]
+    assert len({round(x, 9) for x in points}) == 90

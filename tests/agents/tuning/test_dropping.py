@@ -81,13 +81,6 @@ def test_an_imputing_agent_takes_its_fill_in_back():
     np.testing.assert_allclose(believed(agent)[1], np.diag(covariance), rtol=0, atol=1e-10)
 
 
-def test_an_agent_of_what_is_delivered_knew_nothing_of_the_dropped_play():
-    agent = play(start("gp-ucb"), PLAYED)
-    before = believed(agent)
-    agent.drop([DROPPED])
-    np.testing.assert_array_equal(believed(agent), before)
-
-
 @pytest.mark.parametrize("form", FORMS)
 def test_all_representations_forget(form):
     agent = play(start("gp-bucb", form=form), PLAYED)

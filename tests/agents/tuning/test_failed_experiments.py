@@ -11,7 +11,6 @@ from agents.tuning.feasibility import (
     CAUTIOUS,
     FeasibilityFilter,
     SuccessProbability,
-    feasibility_of,
     wanted_in,
 )
 from agents.tuning.space import Space
@@ -64,18 +63,6 @@ def test_a_failing_corner_is_not_asked_for_again_and_again(seed):
     assert tuner.best.value > 1.65  # of 1.7
 
 
-@pytest.mark.long
-def test_what_lies_beyond_a_stripe_that_fails_is_found():
-    def fails(p):
-        return 0.45 < p["x"] < 0.6
-
-    for seed in range(3):
-        tuner = Tuner(SQUARE, seed=seed)
-        _, failed = played(tuner, fails, lambda p: p["x"] - 0.5 * (p["y"] - 0.5) ** 2)
-        assert tuner.best.value > 0.95  # of 1, and 0.45 before the stripe
-        assert len(failed) <= ROUNDS / 3
-
-
 MIXED = {"depth": Integer(1, 9), "kernel": Categorical(["a", "b", "c"])}
 SPACES = {  # space, what fails in it, and how often at least a point fails in a uniform draw
     "continuous": (SQUARE, lambda p: p["x"] > 0.6),
@@ -120,20 +107,6 @@ def test_all_agents_stay_away_from_failures_in_all_spaces(agent, space):
     late = [t for t in learnt if t >= 12]
     assert len(late) <= 8  # of 12: a third of the questions wants a success to be likelier than 0.7
     assert len(learnt) <= len(forgotten)
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("space", ["continuous", "categorical"])
-@pytest.mark.parametrize("agent", AGENTS)
-def test_a_saved_tuner_goes_on_as_if_it_had_not_been(agent, space, tmp_path):
-    _, fails = SPACES[space]
-    tuner = tuner_of(agent, space, seed=5)
-    _, failed = played(tuner, fails, wanted, 9)
-    assert failed
-    tuner.save(tmp_path / "tuner.json")
-    loaded = Tuner.load(tmp_path / "tuner.json")
-    assert loaded.experiments == tuner.experiments
-    assert played(loaded, fails, wanted, 5) == played(tuner, fails, wanted, 5)
 
 
 class DrawsForEachArm:
@@ -189,30 +162,6 @@ def test_where_all_fail_it_goes_on_elsewhere():
     points = np.array([[p["x"], p["y"]] for p in asked])
     distances = np.abs(points[:, None] - points).max(axis=2) + np.eye(12)
     assert distances.min() > 0.05  # the box is 1 wide
-
-
-@pytest.mark.long
-def test_a_recommendation_from_anywhere_is_believed_to_succeed():
-    box, kinds = tuner_of("default", "continuous"), tuner_of("default", "categorical")
-    asked, failed = played(box, SPACES["continuous"][1], wanted, 20)
-    assert failed  # the border lies below the first of them: nothing tells how far
-    assert box.recommend(anywhere=True).parameters["x"] < min(asked[t]["x"] for t in failed)
-    _, failed = played(kinds, SPACES["categorical"][1], wanted, 20)
-    assert failed
-    assert kinds.recommend(anywhere=True).parameters["kernel"] != "a"
-
-
-def test_a_failure_in_one_context_says_little_of_another():
-    tuner = Tuner({"x": Linear(0, 1)}, contexts={"oven": Categorical(["old", "new"])})
-    for x in np.linspace(0, 1, 6):
-        tuner.add({"x": x}, x, context={"oven": "new"})
-        tuner.fail(tuner.start({"x": x}, {"oven": "old"}))
-    believed = feasibility_of(tuner.plan, tuner._history.rounds)
-    x = np.full((2, 1), 0.5)
-    ovens = np.array([tuner.plan.contexts.features({"oven": each}) for each in ("old", "new")])
-    old, new = believed.probability(np.hstack([ovens, x]))
-    assert old < 0.3 < 0.7 < new
-    tuner.ask({"oven": "old"})
 
 
 def test_before_any_success_the_farthest_is_the_likeliest():
@@ -276,20 +225,3 @@ def test_a_file_from_before_failures_were_known_is_read(tmp_path):
         del each["failed"]
     write(path, "gpbandits tuner", content)
     assert Tuner.load(path).experiments == tuner.experiments
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda tuner: tuner.fail(7), "ticket 7 was never given"),
-        (lambda tuner: tuner.fail(0, reason=3), "reason must be text"),
-        (lambda tuner: tuner.fail(0, spent=1.0), "spent must be None without a cost_budget"),
-    ],
-    ids=["ticket", "reason", "spent"],
-)
-def test_what_is_no_failure_is_refused(call, message):
-    tuner = Tuner(SQUARE)
-    tuner.ask()
-    with pytest.raises(ValueError, match=message):
-        call(tuner)
-    assert list(tuner.pending) == [0]

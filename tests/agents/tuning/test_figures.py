@@ -1,8 +1,5 @@
 """Tables and figures of a tuner show its experiments and what a model makes of them."""
 
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
@@ -66,10 +63,6 @@ def test_a_table_has_all_that_was_told():
     assert told.to_frame()["std"].tolist() == [0.2]
 
 
-def test_the_table_of_a_new_tuner_has_no_rows():
-    assert len(Tuner(SPACE).to_frame()) == 0
-
-
 @pytest.mark.long
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_figure_is_drawn_and_saved_only_with_a_path(tuned, kind, tmp_path, monkeypatch):
@@ -103,25 +96,6 @@ def test_the_history_shows_all_values_and_the_best_so_far(tuned):
     assert list(drawn["failed"].get_xdata()) == failed
 
 
-def test_slices_are_the_model_through_the_best(tuned):
-    figure = tuned.plot("slices", parameters=["momentum"])
-    (model,) = (line for line in figure.axes[0].lines if line.get_label() == "model")
-    features = np.array(
-        [tuned.plan.parameters.features({**tuned.best.parameters, "momentum": u}) for u in model.get_xdata()]
-    )
-    mean, _ = Reading(tuned.plan, tuned._history.rounds, {}).predict(features)
-    np.testing.assert_array_equal(model.get_ydata(), mean)
-
-
-def test_the_model_knows_what_was_told(tuned):
-    """Values without noise: at every experiment the mean is the value, up to the learnt noise."""
-    told = [each for each in tuned.experiments if each.state == "told"]
-    features = np.array([tuned.plan.parameters.features(each.parameters) for each in told])
-    mean, std = Reading(tuned.plan, tuned._history.rounds, {}).predict(features)
-    values = np.array([each.value for each in told])
-    assert (np.abs(mean - values) < np.maximum(5 * std, 0.05 * values.std())).all()
-
-
 def test_what_says_nothing_is_unimportant(tuned):
     importance = Reading(tuned.plan, tuned._history.rounds, {}).importance
     assert list(importance) == list(SPACE)
@@ -140,14 +114,6 @@ def test_importance_is_what_correlation_the_kernel_loses():
     at = np.array([[0, 0, 0.5**0.5, 0], [0.5, 0, 0.5**0.5, 0], [0, 1, 0.5**0.5, 0], [0, 0, 0, 0.5**0.5]])
     lost = 1 - kernel(at)[0, 1:] / kernel(at)[0, 0]
     np.testing.assert_allclose([reading.importance[each] for each in ("oven", "x", "k")], lost, atol=1e-12)
-
-
-def test_two_categories_and_an_old_time_can_be_drawn():
-    tuner = Tuner({"a": Categorical([1, 2]), "b": Categorical(["x", "y", "z"])}, clock=5.0)
-    tuner.optimise(lambda a, b: a + (b == "y"), 8, time=iter(range(99)).__next__)
-    tuner.plot("contour", context={"time": 0.0})
-    tuner.plot("slices")
-    assert "time" in [label.get_text() for label in tuner.plot("importance").axes[0].get_yticklabels()]
 
 
 @pytest.mark.parametrize(
@@ -172,19 +138,3 @@ def started():
     tuner = Tuner(SPACE)
     tuner.fail(tuner.ask()[0])
     return tuner
-
-
-def test_a_history_of_failures_alone_is_drawn():
-    (ax,) = started().plot("history").axes
-    assert [line.get_label() for line in ax.lines] == ["failed"]
-
-
-@pytest.mark.long
-def test_figures_are_imported_where_they_are_asked_for():
-    """Whether pandas is there scikit-learn looks itself."""
-    code = "import sys, agents; agents.Tuner; print(*[name for name in sys.modules if name in LATE])"
-    late = {"matplotlib", "agents.tuning.pictures"}
-    run = subprocess.run(
-        [sys.executable, "-c", f"LATE = {late}; {code}"], capture_output=True, text=True, check=True
-    )
-    assert run.stdout.strip() == ""

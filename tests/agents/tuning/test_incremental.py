@@ -9,7 +9,6 @@ from types import FrameType
 from typing import Any
 
 import numpy as np
-import pytest
 
 from agents import Linear, Tuner
 from agents.box import search
@@ -81,42 +80,3 @@ def test_a_question_factorises_the_plays_only_where_the_kernel_was_learnt(monkey
         question(tuner)
         found.append((fits(tuner) - fitted, len(factorised) - before))
     assert sorted(set(found)) == [(0, 0), (1, 1)]
-
-
-@pytest.mark.parametrize(("rows", "share"), [(search.FULL, 1.0), (2 * search.FULL, 0.5)])
-def test_under_more_plays_there_are_fewer_candidates(rows, share):
-    class Flat:
-        """Surface of equal scores, of which only the first candidates are returned."""
-
-        low, anchors = np.zeros(2), np.empty((0, 2))
-
-        class acquisition:
-            pass
-
-        def survey(self, unit):
-            return search.Pool(unit, unit, np.zeros(len(unit)))
-
-    Flat.acquisition.rows = rows
-    pool = search.QuasiRandom(64)(Flat(), np.random.default_rng(0))
-    assert len(pool.arms) == 64 * share
-
-
-def test_a_factor_has_few_spare_rows():
-    tuner = informed(100, IN_CONTEXTS)
-    assert tuner._player is not None
-    factor = tuner._player.agent.belief.mean_posterior.factor(0)
-    assert factor.triangle.shape == (factor.used, factor.used)
-    assert len(factor.rows.values) <= 1.25 * factor.used
-
-
-def test_results_and_experiments_have_one_factor_while_nothing_is_pending():
-    tuner = informed(100, IN_CONTEXTS)
-    assert tuner._player is not None
-    belief = tuner._player.agent.belief
-    assert belief.mean_posterior is not belief.std_posterior
-    assert belief.mean_posterior.factor(0).leads(belief.std_posterior.factor(0))
-    (first, _), (second, parameters) = tuner.ask(2)
-    tuner.tell(second, parameters["y"])
-    tuner.ask()
-    assert not belief.mean_posterior.factor(0).leads(belief.std_posterior.factor(0))
-    tuner.tell(first, 0.0)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from players import FirstArm
 
 import agents
 from agents import Categorical, Integer, Tuner
@@ -107,7 +108,7 @@ def test_so_has_one_that_is_interrupted_inside_the_agent(agent):
     assert assert_before_or_after(agent, "ask", lines, PACKAGE) is None
 
 
-class Fails:
+class Fails(FirstArm):
     """Plays at random, and fails when it is told to."""
 
     now = False
@@ -123,9 +124,6 @@ class Fails:
         if Fails.now:
             raise RuntimeError("no idea")
         return arm
-
-    def update(self, observation, action, reward, info):
-        """Nothing to learn."""
 
 
 def test_a_question_that_failed_was_never_asked(tmp_path, monkeypatch):
@@ -158,23 +156,3 @@ def test_what_a_tuner_hands_out_are_copies():
         each["x"] = 100
     assert (tuner.experiments, tuner.pending) == copies
     assert tuner.plan.agent == ("gp-ucb-sdf", {"window": 5})
-
-
-class Counts(Fails):
-    """Counts what it was asked."""
-
-    asked = 0
-
-    def act(self, observation):
-        Counts.asked += 1
-        return super().act(observation)
-
-
-def test_loading_plays_again_what_the_latest_agent_was_asked_alone(tmp_path, monkeypatch):
-    tuner = Tuner(SPACE, agent=f"{__name__}:Counts")
-    goes_on(tuner, 40)
-    tuner.save(tmp_path / "tuner.json")
-    monkeypatch.setattr(Counts, "asked", 0)
-    loaded = Tuner.load(tmp_path / "tuner.json", trust=True)
-    assert Counts.asked <= 8  # values were standardised anew after 1, 2, 4, 8, 16 and 32
-    assert goes_on(loaded, 40) == goes_on(tuner, 40)

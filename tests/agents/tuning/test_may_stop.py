@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from agents import Categorical, Integer, Linear, Tuner
+from agents import Linear, Tuner
 
 BOX = {"x": Linear(0, 1), "y": Linear(0, 1)}
 KG = "knowledge-gradient"
@@ -29,15 +29,6 @@ def test_a_high_price_ends_and_a_low_one_goes_on_and_both_give_the_numbers():
     assert not cheap
     assert "no play is worth its price of 10: the best expected gain is" in dear.reason
     assert dear.parameters in [each.parameters for each in tuner.experiments]
-
-
-def test_rules_name_means_as_the_tuner_does():
-    rng, tuner = np.random.default_rng(0), Tuner(BOX, seed=0, stopping=("gittins", {"price": 1e-3}))
-    for _ in range(12):
-        ticket, parameters = tuner.ask()
-        tuner.tell(ticket, 500.0 - loss(**parameters, rng=rng))
-    named = float(tuner.may_stop().reason.rpartition("the best mean ")[2].split()[0].rstrip(","))
-    assert named == pytest.approx(500.0, abs=1.0)
 
 
 def test_asking_whether_to_stop_changes_nothing():
@@ -77,45 +68,6 @@ def test_the_rule_of_a_tuner_is_saved_with_it(tmp_path):
     assert again.may_stop() == tuner.may_stop()
 
 
-def test_sets_categories_and_running_experiments_are_named():
-    space = {"depth": Integer(1, 6), "kernel": Categorical(["rbf", "poly"])}
-    tuner = Tuner(space, seed=0, stopping={"kg": (KG, {"price": 0.01}), "still": "plateau"})
-    for _ in range(9):
-        ticket, parameters = tuner.ask()
-        tuner.tell(ticket, -abs(parameters["depth"] - 3) - (parameters["kernel"] == "poly"))
-    tuner.ask()
-    answer = tuner.may_stop()
-    assert "1 experiments still run" in answer.reason
-    assert answer.parameters is not None
-
-
-@pytest.mark.long
-def test_failures_make_gains_less_likely():
-    fails, lost = (Tuner({"x": Linear(0, 1)}, seed=0) for _ in range(2))
-    for tuner, right in ((fails, False), (lost, True)):
-        for x in (0.1, 0.2, 0.3, 0.4, 0.45):
-            tuner.add({"x": x}, x)
-        for x in (0.7, 0.8, 0.9, 0.95):
-            ticket = tuner.start({"x": x})
-            tuner.drop(ticket) if right else tuner.fail(ticket)
-    prices = np.geomspace(1e-3, 1.0, 60)
-    least = [next(price for price in prices if tuner.may_stop(price=price)) for tuner in (fails, lost)]
-    assert least[0] < least[1]
-
-
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [({"agent": "random"}, "no model of its own"), ({"contexts": {"z": Linear(0, 1)}}, "contexts")],
-)
-def test_a_tuner_that_cannot_say_explains_why(options, words):
-    tuner = Tuner({"x": Linear(0, 1)}, **options)
-    given = {"context": {"z": 0.5}} if "contexts" in options else {}
-    for x in (0.1, 0.5, 0.9):
-        tuner.add({"x": x}, x, **given)
-    with pytest.raises(ValueError, match=words):
-        tuner.may_stop(price=1.0)
-
-
 def constrained(rule, rounds, seed=0, unit=1.0):
     """A tuner of x(1 - x) under x <= 0.4, after so many experiments."""
     tuner = Tuner({"x": Linear(0, 1)}, constraints=["far"], seed=seed, stopping=rule)
@@ -150,11 +102,6 @@ def test_a_constrained_tuner_is_not_asked_before_its_agents_first_plays_are_fini
     assert tuner.may_stop()  # one that failed is not awaited
 
 
-def test_a_rule_that_ignores_costs_is_refused_by_a_constrained_tuner():
-    with pytest.raises(ValueError, match='must not be "gap" under constraints'):
-        constrained(("gap", {"eps": 0.1}), 6).may_stop()
-
-
 def test_a_plateau_is_of_values_whose_costs_were_kept():
     """The last five values do not keep the cost, and are better than all that do."""
     tuner = Tuner({"x": Linear(0, 1)}, constraints=["far"], seed=0, stopping="plateau")
@@ -175,9 +122,3 @@ def test_a_plateau_is_of_values_whose_costs_were_kept():
 def test_a_rule_that_does_not_exist_is_refused_when_the_tuner_is_made(stopping, words):
     with pytest.raises(ValueError, match=words):
         Tuner({"x": Linear(0, 1)}, stopping=stopping)
-
-
-@pytest.mark.parametrize("options", [{"agent": "random"}, {"contexts": {"z": Linear(0, 1)}}])
-def test_a_rule_is_refused_when_the_tuner_is_made_where_it_could_never_answer(options):
-    with pytest.raises(ValueError, match="stopping must be left out"):
-        Tuner({"x": Linear(0, 1)}, stopping="plateau", **options)

@@ -6,7 +6,6 @@ import subprocess
 import sys
 import threading
 import time
-from fractions import Fraction
 from functools import partial
 from pathlib import Path
 
@@ -64,23 +63,6 @@ def test_exceptions_and_numbers_that_are_none_are_failures():
         x, y = each.parameters.values()
         reason = "ArithmeticError: too hot" if x > 0.6 else "its value was nan" if y > 0.6 else None
         assert (each.state, each.reason) == ("failed" if reason else "told", reason)
-
-
-@pytest.mark.parametrize("name", ["heat", "std"])
-@pytest.mark.parametrize("number", [float("nan"), float("inf")])
-def test_so_are_costs_and_deviations_that_are_none(name, number):
-    calls = []
-
-    def fails(x, y):
-        calls.append(x)
-        told = {"value": x, "costs": {"heat": y}} if name == "heat" else {"value": x, "std": 0.1}
-        if len(calls) % 2 == 0:
-            told |= {"costs": {"heat": number}} if name == "heat" else {"std": number}
-        return told
-
-    tuner = Tuner(SPACE, constraints=["heat"] if name == "heat" else (), seed=1)
-    tuner.optimise(fails, 6)
-    assert [each.reason for each in tuner.experiments] == [None, f"its {name} was {number}"] * 3
 
 
 def test_one_that_only_fails_is_warned_of():
@@ -225,43 +207,6 @@ def test_a_file_is_run_by_one_thread_at_a_time(tmp_path):
     assert tuner.optimise(again, 2, file=path) is not None
 
 
-def test_a_file_is_one_by_whatever_path_it_is_named(tmp_path):
-    (tmp_path / "folder").mkdir()
-    (tmp_path / "link").symlink_to(tmp_path)
-    path, tuner = tmp_path / "t.json", Tuner(SPACE, agent="random")
-
-    def again(x, y):
-        for other in (tmp_path / "folder" / ".." / "t.json", tmp_path / "link" / "t.json"):
-            with pytest.raises(ValueError, match="this process holds already"):
-                Tuner(SPACE).optimise(value, 1, file=other)
-        return value(x, y)
-
-    tuner.optimise(again, 1, file=path)
-
-
-def test_an_option_that_is_a_fraction_is_kept(tmp_path):
-    tuner = Tuner(SPACE, agent=("gp-bucb", {"width": Fraction(5, 2)}))
-    tuner.optimise(value, 2, file=tmp_path / "t.json")
-    assert Tuner.load(tmp_path / "t.json").plan.agent == ("gp-bucb", {"width": 2.5})
-
-
-@pytest.mark.parametrize("path", ["", 3, [1], "a\0b"])
-def test_what_is_no_path_is_refused_before_anything_is_asked(path):
-    tuner = Tuner(SPACE)
-    with pytest.raises(ValueError, match="file must be the path of a file"):
-        tuner.optimise(value, 1, file=path)
-    for attempt in (tuner.save, Tuner.load):
-        with pytest.raises(ValueError, match="path must be the path of a file"):
-            attempt(path)
-    assert not tuner.experiments
-    assert not tuner.pending
-
-
-def test_more_workers_than_a_machine_has_are_refused():
-    with pytest.raises(ValueError, match="workers must be a positive integer of at most 1024"):
-        Tuner(SPACE).optimise(value, 1, workers=10**12)
-
-
 def test_no_tuner_overwrites_the_experiments_of_another(tmp_path):
     path = tmp_path / "t.json"
     Tuner(SPACE, seed=1).optimise(value, 3, file=path)
@@ -306,14 +251,6 @@ def test_what_another_tuner_was_told_of_the_same_experiments_is_not_overwritten(
         other.optimise(value, 1, file=path)
     news[missing](other)
     assert other.optimise(value, 1, file=path) is not None
-
-
-@pytest.mark.parametrize("file", [[1], 3, "no/folder/t.json"])
-def test_a_file_that_cannot_be_is_refused_before_anything_is_asked(file):
-    tuner = Tuner(SPACE)
-    with pytest.raises((ValueError, FileNotFoundError), match="file"):
-        tuner.optimise(value, 2, file=file)
-    assert not tuner.experiments
 
 
 @pytest.mark.long

@@ -1,7 +1,6 @@
 """Parameters by name: what a kernel sees of them, and which values come back."""
 
 import math
-import sys
 
 import numpy as np
 import pytest
@@ -69,13 +68,6 @@ def test_features_of_numbers_are_their_quantiles(kind, quantile):
     assert kind.features(kind.at(quantile))[0] == pytest.approx(quantile, abs=1e-6)
 
 
-@pytest.mark.long
-@given(linear() | log(), UNIT, UNIT)
-def test_features_keep_the_order_of_numbers(kind, one, other):
-    low, high = sorted((kind.at(one), kind.at(other)))
-    assert kind.features(low)[0] <= kind.features(high)[0]
-
-
 @pytest.mark.parametrize(
     ("kind", "levels"),
     [
@@ -99,26 +91,6 @@ def test_a_parameter_with_steps_or_a_constant_has_these_values_alone(kind, level
     assert [space.check({"x": level}) for level in levels] == [{"x": level} for level in levels]
 
 
-@pytest.mark.parametrize("kind", [Integer(1, 500), Integer(1, 500, log=True), Linear(0, 1, step=0.001)])
-def test_snapping_many_points_calls_as_few_functions_as_snapping_few(kind):
-    def calls(features):
-        count = 0
-
-        def note(frame, event, _):
-            nonlocal count
-            count += event == "call"
-
-        sys.setprofile(note)
-        try:
-            kind.snap(features)
-        finally:
-            sys.setprofile(None)
-        return count
-
-    rng = np.random.default_rng(0)
-    assert calls(rng.random((512, 1))) == calls(rng.random((4, 1)))
-
-
 @given(integer(), UNIT)
 def test_the_nearest_integer_is_that_of_python_arithmetic(kind, share):
     """To the last bit, so that questions stay as they are."""
@@ -130,24 +102,6 @@ def test_the_nearest_integer_is_that_of_python_arithmetic(kind, share):
         place = (kind.value(np.array([share])) - kind.low) / (span or 1)
         if not kind.log:
             assert kind.snap(np.array([[share]]))[0, 0] == place
-
-
-@given(integer() | categorical)
-def test_every_level_comes_back_from_its_features(kind):
-    assert [kind.value(kind.features(level)) for level in kind.levels] == list(kind.levels)
-
-
-@given(integer() | categorical)
-def test_features_of_different_levels_differ(kind):
-    assert len({kind.features(level).tobytes() for level in kind.levels}) == len(kind.levels)
-
-
-@given(continuous(), UNIT)
-def test_numbers_come_back_from_their_features(kind, quantile):
-    value = kind.at(quantile)
-    assert kind.value(kind.features(value)) == pytest.approx(
-        value, rel=1e-9, abs=1e-9 * abs(kind.high - kind.low)
-    )
 
 
 @pytest.mark.parametrize("kind", [Integer(3, 7), Categorical(["a", "b", "c", "d", "e"])])
@@ -205,15 +159,6 @@ def test_a_space_is_spread_over_possible_points(space, number):
 def test_a_small_discrete_space_is_spread_over_all_its_points():
     space = Space("parameters", {"a": Integer(1, 3), "b": Categorical([None, "x"])})
     assert space.spread(6) == [{"a": a, "b": b} for a in (1, 2, 3) for b in (None, "x")]
-
-
-def test_a_large_space_is_covered_evenly():
-    features = np.array(
-        [list(p.values()) for p in Space("p", {"a": Linear(0, 1), "b": Linear(0, 1)}).spread(256)]
-    )
-    cells, counts = np.unique((features * 16).astype(int), axis=0, return_counts=True)
-    assert len(cells) == 256  # a (0, 8, 2)-net has one point in each of 16 x 16 cells
-    assert (counts == 1).all()
 
 
 @given(SPACES)

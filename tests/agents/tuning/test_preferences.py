@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import agents
-import gpbandits
 from agents import Categorical, Linear
 from agents.saving.files import read, write
 from agents.tuning import PreferenceTuner
@@ -74,16 +73,6 @@ def test_answers_come_late_and_in_any_order_and_a_tie_is_half_a_win_of_each():
     assert sum(plays for plays, _ in counts) == 3
     assert all(wins == plays / 2 for plays, wins in counts)
     np.testing.assert_allclose(here._agent.belief.mean(np.zeros(1, dtype=int)), 0.0, atol=1e-9)
-
-
-def test_a_saved_tuner_asks_on_alike(tmp_path):
-    here = tuner(incumbent=True, seed=3)
-    run(here, 7)
-    here.ask()  # pending
-    here.save(tmp_path / "tuner.json")
-    again = agents.load(tmp_path / "tuner.json")
-    assert again.recommend() == here.recommend()
-    assert [run(each, 5) for each in (again,)] == [run(each, 5) for each in (here,)]
 
 
 def test_the_incumbent_of_a_loaded_tuner_is_the_winner_of_the_last_answer(tmp_path):
@@ -190,14 +179,6 @@ def told(winner):
     here.tell(ticket, winner)
 
 
-def test_an_answer_comes_once():
-    here = tuner()
-    ticket, _ = here.ask()
-    here.tell(ticket, "first")
-    with pytest.raises(ValueError, match="without answer"):
-        here.tell(ticket, "second")
-
-
 def test_utilities_are_log_odds_against_the_best_and_answers_narrow_them():
     here = tuner()
     prior = here.utilities()[1]
@@ -256,7 +237,3 @@ def test_comparisons_from_elsewhere_are_learnt_from_and_saved(known, tmp_path):
     again = agents.load(tmp_path / "t.json")
     assert again.experiments == here.experiments
     assert run(again, 4) == run(here, 4)
-
-
-def test_it_stands_beside_the_tuner():
-    assert gpbandits.PreferenceTuner is PreferenceTuner is agents.PreferenceTuner

@@ -71,22 +71,6 @@ def test_a_callback_may_end_a_run():
     assert len(tuner.experiments) == 4
 
 
-def test_progress_is_a_line_an_experiment(capsys):
-    tuner = Tuner(SPACE, agent="random")
-    tuner.optimise(square, 3, progress=True)
-    out, err = capsys.readouterr()
-    lines = err.splitlines()
-    assert out == ""
-    assert [line.split(":")[0] for line in lines] == ["1/3", "2/3", "3/3"]
-    assert lines[-1].endswith(f"best {tuner.best.value:.6g}")
-
-
-@pytest.mark.parametrize("progress", [None, False])
-def test_without_a_terminal_there_is_no_progress_by_default(progress, capsys):
-    Tuner(SPACE, agent="random").optimise(square, 3, progress=progress)
-    assert capsys.readouterr() == ("", "")
-
-
 @pytest.mark.parametrize("workers", [1, 2])
 def test_a_run_is_logged_at_info_without_a_handler_of_ours(workers, caplog):
     def f(x):
@@ -153,22 +137,6 @@ def test_a_bar_is_off_where_asked_and_where_a_log_has_a_line_an_experiment(level
     shown, out = shown_on_terminal(level, progress)
     assert shown == ""
     assert out.count("INFO:gpbandits.tuner:") == (0 if level == "WARNING" else 10)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"target": "low"}, "target must be None or a finite number"),
-        ({"target": float("nan")}, "target must be"),
-        ({"callback": 3}, "callback must be None or a function"),
-        ({"progress": 1}, "progress must be None, True or False"),
-    ],
-)
-def test_impossible_reports_are_refused_before_the_first_experiment(options, message):
-    tuner = Tuner(SPACE)
-    with pytest.raises(ValueError, match=message):
-        tuner.optimise(square, 3, **options)
-    assert tuner.experiments == []
 
 
 def interrupt():

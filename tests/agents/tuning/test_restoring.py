@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import pytest
 from agent_cases import BATCHED, representatives
 
 from agents import Integer, Linear, Tuner
 from agents.agent.gp_agent import GPAgent
 from agents.model.hyperparameters import Fitter
-from agents.posteriors.base import SufficientStatistics
 from agents.posteriors.play_factor import PlayFactor
 from agents.saving.files import read, write
 from agents.tuning.running import FORM
@@ -106,24 +104,6 @@ def test_loading_neither_searches_nor_fits_nor_factorises(constraints, tmp_path,
     Tuner.load(tmp_path / "t.json")
 
 
-def test_on_a_set_only_questions_since_the_last_fit_are_asked_again(tmp_path, monkeypatch):
-    tuner = Tuner(SPACES["set"], agent=LEARNING, standardise=False)
-    tuned(tuner, 11)
-    tuner.save(tmp_path / "t.json")
-    act, asked = GPAgent.act, []
-    monkeypatch.setattr(GPAgent, "act", lambda *given: asked.append(1) or act(*given))
-    Tuner.load(tmp_path / "t.json")
-    assert 0 < len(asked) <= LEARNS["refit_every"]
-
-
-def test_an_agent_that_is_told_a_history_fits_once():
-    tuner = Tuner(SPACES["set"], agent=LEARNING)
-    for _ in range(20):
-        tuner.add({"x": 1, "y": 2}, 1.0)
-    tuner.ask()
-    assert len(tuner._player.agent.assumptions.fits) == 1  # type: ignore[union-attr]
-
-
 def test_a_file_without_notes_is_played_again(tmp_path):
     tuner, path = Tuner(SPACES["set"], agent=LEARNING), tmp_path / "t.json"
     tuned(tuner, 8)
@@ -168,30 +148,3 @@ def test_other_fits_than_were_made_are_refused(forge, tmp_path):
     write(path, FORM, {**content, "notes": {**content["notes"], "found": forge(found)}})
     with pytest.raises(ValueError, match=r"play again.*fit"):
         Tuner.load(path)
-
-
-class Gram:
-    """The squared exponential on a line."""
-
-    points = np.linspace(0.0, 1.0, 30)[:, None]
-    diagonal = np.ones(30)
-
-    def between(self, rows: Any, columns: Any) -> Any:
-        return np.exp(-0.5 * ((self.points[rows] - self.points[columns].T) / 0.2) ** 2)
-
-
-def test_a_factor_does_not_depend_on_when_somebody_looked():
-    rng = np.random.default_rng(0)
-    gram: Any = Gram()
-    seen = SufficientStatistics(np.arange(4), np.ones(4), rng.normal(size=4))
-    watched, other = PlayFactor(gram, 0.01, seen), PlayFactor(gram, 0.01, seen)
-    for t in range(100):
-        x, y = int(rng.integers(30)), float(rng.normal())
-        for each in (watched, other):
-            each.append(x, y)
-            if t % 7 == 0:
-                each.correct(x, 0.5)
-        assert np.isfinite([*watched.innovation, *watched.weights, watched.gain]).all()
-    assert np.array_equal(watched.innovation, other.innovation)
-    assert np.array_equal(np.tril(watched.triangle), np.tril(other.triangle))
-    assert (watched.gain, watched.used) == (other.gain, other.used)

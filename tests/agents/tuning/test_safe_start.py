@@ -35,13 +35,6 @@ def test_the_first_experiment_is_safe_and_the_set_grows_from_there(agent):
     assert all(each["x"] <= 1.2 for each in plays)
 
 
-def test_it_chooses_among_all_that_are_known_to_be_safe():
-    known = [*START, {"x": 0.5, "kind": "a"}]
-    asked = [safe_tuner(safe=known, seed=seed).ask()[1] for seed in range(8)]
-    assert all(each in known for each in asked)
-    assert len({each["x"] for each in asked}) == 2
-
-
 def test_a_file_keeps_them_and_goes_on_exactly(tmp_path):
     tuner = safe_tuner()
     run(tuner, 4)

@@ -34,15 +34,6 @@ def test_a_clock_follows_a_peak_that_wanders():
     assert followed < without / 2
 
 
-@pytest.mark.long
-def test_what_is_recommended_depends_on_when():
-    tuner = Tuner(LINE, clock=HOURS, seed=0)
-    lost(tuner, True)
-    early, late = (tuner.recommend(anywhere=True, time=time).parameters["x"] for time in (5.0, HOURS))
-    assert early < 0.45
-    assert late > 0.6
-
-
 def test_the_time_is_a_context():
     timed = Tuner(LINE, clock=HOURS, seed=3)
     assert timed.ask(time=2.5)[1] == Tuner(LINE, clock=HOURS, seed=3).ask({"time": 2.5})[1]

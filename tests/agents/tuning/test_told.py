@@ -1,14 +1,19 @@
-"""What counts as the value of an experiment is the same for `tell`, `add` and `optimise`."""
+"""What a tuner is told and accepts: values, noise, numbers of any library, and words that people type."""
+
+from __future__ import annotations
 
 import decimal
 import fractions
-import math
+from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
+from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
+from scipy import stats
 
-from agents import Linear, Tuner
-from agents.tuning.history import as_number
+import agents
+from agents import Categorical, Integer, Linear, Log, Tuner
 
 SPACE = {"x": Linear(0, 1)}
 NUMBERS = {
@@ -56,6 +61,177 @@ def test_what_is_no_number_is_refused_and_leaves_the_ticket_pending(value):
     assert list(tuner.pending) == [ticket]
 
 
-def test_numbers_that_are_none_are_numbers_first():
-    assert as_number(math.inf) == math.inf
-    assert math.isnan(as_number(np.float64("nan")))
+PARAMETERS = {"x": Linear(0.0, 1.0)}
+PLACES = (0.1, 0.35, 0.6, 0.9)
+
+
+def told(stds: list[float | None], agent: Any = ("gp-ucb", {}), **options: Any) -> Tuner:
+    """A tuner with two results at each of four places, with these deviations in turn."""
+    tuner = Tuner(PARAMETERS, agent=agent, noise_std=0.3, num_arms=11, **options)
+    for i, place in enumerate(PLACES):
+        for j in range(2):
+            tuner.add({"x": place}, (1.0 if j else -1.0) + i, std=stds[j])
+    return tuner
+
+
+@pytest.mark.parametrize("agent", [("gp-ucb", {}), ("gp-ucb", {"refit_every": 2}), None])
+@pytest.mark.parametrize("num_arms", [11, 2])  # a finite set and a box
+def test_the_mean_is_drawn_to_the_results_that_are_precise(agent, num_arms):
+    above, below = (told(stds, agent).recommend() for stds in ([3.0, 0.03], [0.03, 3.0]))
+    assert above.mean > below.mean + 0.5
+    assert above.std < told([3.0, 3.0], agent).recommend().std
+
+
+def test_deviations_as_they_are_assumed_change_nothing():
+    alike, said = told([None, None]).recommend(), told([0.3, 0.3]).recommend()
+    assert said.mean == pytest.approx(alike.mean, abs=1e-9)
+    assert said.std == pytest.approx(alike.std, abs=1e-9)
+
+
+@pytest.mark.parametrize("std", [0.0, -1.0, float("nan"), float("inf"), 1e-200, 1e200, "0.1"])
+def test_an_impossible_deviation_is_named_and_leaves_the_ticket_pending(std):
+    tuner = Tuner(PARAMETERS)
+    ticket, _ = tuner.ask()
+    with pytest.raises(ValueError, match="std must be None or a positive number"):
+        tuner.tell(ticket, 1.0, std=std)
+    assert ticket in tuner.pending
+
+
+@pytest.mark.parametrize(
+    "plan",
+    [
+        {"agent": "gp-ucb-sdf"},
+        {"agent": "random"},
+        {"constraints": ["cost"]},
+        {"agent": "gp-agent", "constraints": ["cost"]},
+    ],
+)
+def test_an_agent_that_takes_all_noise_alike_refuses_it(plan):
+    tuner = Tuner(PARAMETERS, **plan)
+    costs = dict.fromkeys(plan.get("constraints", ()), 0.0)
+    with pytest.raises(ValueError, match=r'std must be None under constraints.*"gp-bucb"'):
+        tuner.add({"x": 0.5}, 1.0, costs, std=0.1)
+
+
+KINDS_OF_NUMBERS = {"Fraction": Fraction, "float32": np.float32, "int64": np.int64}
+
+
+@pytest.mark.parametrize("number", KINDS_OF_NUMBERS.values(), ids=KINDS_OF_NUMBERS)
+def test_numbers_of_any_library_are_kept_and_saved(number, tmp_path):
+    space = {
+        "rate": Linear(number(0), number(3)),
+        "step": Log(number(1), number(8)),
+        "count": Integer(int(number(1)), 4),
+        "kind": Categorical([number(1), number(2)]),
+    }
+    tuner = Tuner(space, noise_std=number(1), cost_budget=number(9), clock=number(5))
+    known = {"rate": number(1), "step": number(2), "count": 2, "kind": number(2)}
+    tuner.add(known, number(1), std=number(1), spent=number(1), time=number(0))
+    ticket = tuner.start(known, time=number(1))
+    tuner.tell(ticket, number(2), spent=number(1))
+    tuner.save(tmp_path / "t.json")
+    loaded = agents.load(tmp_path / "t.json")
+    assert loaded.experiments == tuner.experiments
+    assert loaded.ask(time=2.0) == tuner.ask(time=2.0)
+
+
+SCALARS = {
+    "float": float,
+    "float32": np.float32,
+    "array": np.array,
+    "decimal": decimal.Decimal,
+    "fraction": Fraction,
+    "torch": lambda value: pytest.importorskip("torch").tensor(value),
+}
+
+
+@pytest.mark.parametrize("number", SCALARS.values(), ids=SCALARS)
+def test_parameters_take_every_number_that_values_may_be_and_whole_ones_for_integers(number):
+    space = {"n": Integer(number(1), number(9)), "x": Linear(number(0), number(4)), "k": Categorical([1, 7])}
+    tuner = Tuner(space, agent="random")
+    tuner.add({"n": number(7.0), "x": number(2), "k": number(7)}, number(1))
+    (told,) = tuner.experiments
+    assert told.parameters == {"n": 7, "x": 2, "k": 7}
+    assert type(told.parameters["n"]) is int
+    with pytest.raises(ValueError, match="an integer"):
+        tuner.add({"n": number(7.5), "x": 2, "k": 7}, 1)
+
+
+@pytest.mark.parametrize("agent", [None, "gp-ei"])
+def test_parameters_may_be_constant(agent):
+    constants = {"a": Linear(2, 2), "b": Integer(3, 3), "c": Categorical(["only"]), "d": Log(4, 4)}
+    tuner = Tuner({**constants, "x": Linear(-1, 1)}, agent=agent)
+    best = tuner.optimise(lambda a, b, c, d, x: -((x - 0.3) ** 2), 15)
+    assert all(
+        each.parameters | {"x": 0} == {"a": 2, "b": 3, "c": "only", "d": 4, "x": 0}
+        for each in tuner.experiments
+    )
+    assert best.value > -0.01
+    only = Tuner(constants, agent=agent)
+    only.optimise(lambda **_: 1.0, 3)
+    assert only.recommend().parameters == {"a": 2, "b": 3, "c": "only", "d": 4}
+
+
+FORMS = {
+    "range": ((0.0, 1.0), Linear(0.0, 1.0)),
+    "range of mixed numbers": ((0, 1.0), Linear(0, 1.0)),
+    "range of numpy": ((np.float64(0.5), np.float32(2)), Linear(0.5, 2.0)),
+    "range of whole numbers": ((1, 12), Integer(1, 12)),
+    "choices": (["adam", "sgd", None], Categorical(["adam", "sgd", None])),
+    "choices of numpy": (np.array([16, 32]), Categorical([16, 32])),
+    "uniform": (stats.uniform(1, 2), Linear(1.0, 3.0)),
+    "loguniform": (stats.loguniform(1e-5, 1e-1), Log(1e-5, 1e-1)),
+    "randint": (stats.randint(2, 6), Integer(2, 5)),
+    "float": (FloatDistribution(-1.0, 3.0), Linear(-1.0, 3.0)),
+    "float with a step": (FloatDistribution(0.0, 1.0, step=0.25), Linear(0.0, 1.0, step=0.25)),
+    "log float": (FloatDistribution(1e-5, 1e-1, log=True), Log(1e-5, 1e-1)),
+    "int": (IntDistribution(-3, 9), Integer(-3, 9)),
+    "int with a step": (IntDistribution(2, 18, step=4), Integer(2, 18, step=4)),
+    "log int": (IntDistribution(1, 512, log=True), Integer(1, 512, log=True)),
+    "categorical": (CategoricalDistribution(("a", None, 3)), Categorical(["a", None, 3])),
+    "kind": (Log(1, 2), Log(1, 2)),
+}
+ALL = pytest.mark.parametrize(("given", "kind"), FORMS.values(), ids=FORMS)
+
+
+@ALL
+def test_a_range_of_every_form_is_that_of_its_kind(given, kind, tmp_path):
+    theirs, ours = (Tuner({"x": each}, contexts={"c": each}) for each in (given, kind))
+    context = {"c": kind.at(0.5)}
+    for _ in range(3):
+        ticket, parameters = theirs.ask(context=context)
+        assert ours.ask(context=context) == (ticket, parameters)
+        for tuner in (theirs, ours):
+            tuner.tell(ticket, float(ticket))
+    theirs.save(tmp_path / "t.json")
+    assert agents.load(tmp_path / "t.json").ask(context=context) == ours.ask(context=context)
+
+
+REFUSED = {
+    "three": ((1, 2, 3), r"a range \(low, high\), or a list of choices, got \(1, 2, 3\)"),
+    "texts": (("adam", "sgd"), r"low and high of a parameter must be finite numbers"),
+    "reversed": ((2.0, 1.0), "low <= high"),
+    "text": ("uniform", "a range .low, high., a list of choices, one of Linear, Log, Integer, Categorical"),
+    "normal": (stats.norm(), "uniform, loguniform or randint of scipy.stats.*, got 'a norm of scipy.stats'"),
+    "one value": (stats.randint(3, 4), "a lower and a higher end"),
+    "no choice": ([], "at least one"),
+}
+
+
+@pytest.mark.parametrize(("given", "message"), REFUSED.values(), ids=REFUSED)
+@pytest.mark.parametrize("what", ["parameters", "contexts"])
+def test_other_forms_are_refused_by_the_name_of_their_parameter(what, given, message):
+    spaces = {"parameters": {"y": (0.0, 1.0)}, what: {"x": given}}
+    with pytest.raises(ValueError, match=rf"{what}\['x'\].*{message}"):
+        Tuner(**spaces)
+
+
+@pytest.mark.parametrize("spelling", ["minimise", "minimize", "maximise", "maximize"])
+def test_goals_have_both_spellings_and_one_meaning(spelling, tmp_path):
+    tuner = Tuner({"x": (0.0, 1.0)}, goal=spelling, agent="random")
+    best = tuner.optimize(lambda x: x, 8)
+    chosen = min if spelling.startswith("min") else max
+    assert best.value == chosen(each.value for each in tuner.experiments)
+    tuner.save(tmp_path / "t.json")
+    assert repr(agents.load(tmp_path / "t.json")) == repr(tuner)
+    assert repr(tuner).startswith(f"Tuner({spelling[:5]}ise over x")

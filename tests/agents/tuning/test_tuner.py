@@ -1,6 +1,5 @@
 """Ask and tell: the tuner is the agent in its loop, whatever the order of the news, and it can be saved."""
 
-import json
 import math
 
 import numpy as np
@@ -88,12 +87,6 @@ def test_standardised_values_have_no_unit(agent):
     assert run(plain, score, 8, workers=2) == run(other, lambda p: 7e3 + 1e3 * score(p), 8, workers=2)
 
 
-@pytest.mark.parametrize(("unit", "shift"), [(1e3, 0.0), (1e-3, 7e-3)])
-def test_nor_have_those_of_the_default_agent(unit, shift):
-    plain, other = Tuner(SMALL, seed=2), Tuner(SMALL, seed=2)
-    assert run(plain, score, 12, workers=2) == run(other, lambda p: shift + unit * score(p), 12, workers=2)
-
-
 CONSTRAINED = [  # but for those who need to be told where costs are kept
     name
     for name in LISTENING
@@ -114,34 +107,6 @@ def test_nor_have_costs(agent, unit, of_costs):
         return questions
 
     assert asked(unit, of_costs) == asked(1.0, 1.0)
-
-
-@pytest.mark.long
-def test_the_default_tuner_finds_good_parameters_with_four_workers():
-    tuner = Tuner(SPACE, goal="minimise", num_arms=256)
-    run(tuner, loss, 40, workers=4)
-    losses = sorted(loss(p) for p in tuner.plan.parameters.spread(256))
-    assert tuner.best.value <= losses[2]
-    assert loss(tuner.recommend().parameters) <= losses[5]
-
-
-def test_workers_are_given_different_experiments():
-    tuner = Tuner(SPACE, agent=("gp-bucb", {"width": 2.0}), num_arms=128)
-    run(tuner, loss, 8)
-    questions = [tuner.ask()[1] for _ in range(6)]
-    assert len({json.dumps(each) for each in questions}) == 6
-
-
-@pytest.mark.sampled(1)
-@pytest.mark.parametrize(("agent", "different"), [(None, {4, 5, 6}), ("constrained-ei", {1})])
-def test_workers_under_constraints_are_given_different_experiments(agent, different):
-    tuner = Tuner({"width": Integer(1, 40), "depth": Integer(1, 12)}, constraints=["c"], agent=agent)
-    for _ in range(8):
-        ticket, parameters = tuner.ask()
-        value = -((parameters["width"] / 10 - 2) ** 2) - 0.1 * (parameters["depth"] - 5) ** 2
-        tuner.tell(ticket, value, {"c": parameters["depth"] - 6.5})
-    questions = [tuner.ask()[1] for _ in range(6)]
-    assert len({json.dumps(each) for each in questions}) in different
 
 
 def test_results_may_come_in_any_order():
@@ -186,15 +151,6 @@ def test_a_dropped_experiment_is_as_if_it_had_not_been_asked_for():
     assert states == ["told", "dropped", "told", "pending"]
 
 
-def test_a_dropped_experiment_may_be_asked_for_again():
-    tuner = Tuner({"x": Categorical(["a", "b"])}, agent=("gp-bucb", {"width": 1e3}), standardise=False)
-    tuner.add({"x": "a"}, 0.0)
-    ticket, parameters = tuner.ask()
-    assert parameters == {"x": "b"}
-    tuner.drop(ticket)
-    assert tuner.ask()[1] == {"x": "b"}  # still the least known
-
-
 def test_past_data_are_a_start():
     warm = Tuner(SPACE, agent="gp-ei", goal="minimise", num_arms=32, standardise=False)
     past = {"rate": 1e-3, "depth": 5, "kernel": "rbf", "momentum": 0.0}
@@ -223,50 +179,6 @@ def test_past_data_join_the_set_of_an_agent_that_plays_sets_alone():
 CONTEXTS = {"size": Log(10, 1000), "site": Categorical(["a", "b"])}
 
 
-def contextual(p, size, site):
-    return -abs(p["depth"] - (3 if size < 100 else 7)) - (p["kernel"] != ("rbf" if site == "a" else "poly"))
-
-
-@pytest.mark.long
-def test_contexts_of_any_value_are_learnt_from():
-    tuner = Tuner(SMALL, contexts=CONTEXTS, agent=("gp-bucb", {"width": 1.0}))
-    rng = np.random.default_rng(0)
-    for _ in range(50):
-        context = {"size": float(10 ** rng.uniform(1, 3)), "site": str(rng.choice(["a", "b"]))}
-        ticket, parameters = tuner.ask(context)
-        tuner.tell(ticket, contextual(parameters, **context))
-    found = [tuner.recommend({"size": size, "site": site}) for size in (15, 700) for site in "ab"]
-    assert [each.parameters["kernel"] for each in found] == ["rbf", "poly"] * 2
-    depths = [each.parameters["depth"] for each in found]
-    assert max(depths[:2]) <= 4
-    assert min(depths[2:]) >= 6
-
-
-DUAL = (
-    "gp-ucb-noisy-constraints",
-    {"epoch": 5},
-)  # its multipliers start at 0: two moves in 40 rounds are few
-
-
-SWEEPS = ("admmbo", {"reward_steps": (5, 3), "cost_steps": (5, 3)})  # its own first z-step has 50 plays
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("agent", [None, DUAL, SWEEPS])
-def test_costs_keep_the_answer_feasible(agent):
-    tuner = Tuner(SMALL, constraints=["depth", "linear"], agent=agent, budget=60)
-    for _ in range(40):
-        ticket, parameters = tuner.ask()
-        costs = {"linear": float(parameters["kernel"] == "linear") - 0.5, "depth": parameters["depth"] - 3.5}
-        tuner.tell(ticket, score(parameters), costs)
-    feasible = {(p["depth"], p["kernel"]): score(p) for p in tuner.plan.parameters.spread(27)}
-    feasible = sorted(y for (depth, kernel), y in feasible.items() if depth <= 3 and kernel != "linear")
-    assert tuner.best.value >= feasible[-1 if agent is None else -3]
-    assert tuner.best.costs["depth"] == tuner.best.parameters["depth"] - 3.5
-    if agent is None:
-        assert tuner.recommend().parameters == {"depth": 3, "kernel": "rbf"}
-
-
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", ["gp-bucb", "gp-ts", "gp-ucb-sdf", "random"])
 @pytest.mark.parametrize("standardise", [True, False])
@@ -282,23 +194,6 @@ def test_a_saved_tuner_goes_on_exactly(name, standardise, tmp_path):
     assert loaded.pending == tuner.pending
     assert run(loaded, loss, 9, workers=2) == run(tuner, loss, 9, workers=2)
     assert loaded.experiments == tuner.experiments
-
-
-@pytest.mark.long
-def test_a_saved_tuner_keeps_learning_with_contexts_and_costs(tmp_path):
-    learning = ("constrained-ei", {"initial": 3})
-    tuner = Tuner(SMALL, contexts=CONTEXTS, constraints=["c"], agent=learning, noise_std=0.1, seed=3)
-
-    def step(each, i):
-        ticket, parameters = each.ask({"size": 10 * (i + 1), "site": "a"})
-        each.tell(ticket, score(parameters), {"c": parameters["depth"] - 5.5})
-        return parameters
-
-    for i in range(8):
-        step(tuner, i)
-    tuner.save(tmp_path / "tuner.json")
-    loaded = Tuner.load(tmp_path / "tuner.json")
-    assert [step(loaded, i) for i in range(8, 12)] == [step(tuner, i) for i in range(8, 12)]
 
 
 def test_no_more_than_so_many_experiments_are_pending():
@@ -394,18 +289,3 @@ WRONG = {
 def test_what_is_impossible_is_refused_by_name(build, message):
     with pytest.raises(ValueError, match=message):
         build()
-
-
-def test_a_refused_report_leaves_the_experiment_pending():
-    tuner = told(constraints=["a"])
-    with pytest.raises(ValueError, match="costs"):
-        tuner.tell(0, 1.0)
-    assert list(tuner.pending) == [0]
-
-
-@pytest.mark.parametrize(
-    "call", [lambda tuner: tuner.drop(0), lambda tuner: tuner.fail(0), lambda tuner: tuner.tell(0, 1.0)]
-)
-def test_a_ticket_of_a_tuner_that_was_never_asked_is_named(call):
-    with pytest.raises(ValueError, match="ticket 0 was never given; pending tickets: none"):
-        call(Tuner({"x": Linear(0, 1)}))

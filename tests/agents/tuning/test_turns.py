@@ -1,20 +1,116 @@
-"""Threads that share a tuner wait for each other, and nothing that one of them tells is lost."""
+"""Asking in turn and at once: batches, experiments that run elsewhere, threads, and what experiments cost."""
+
+from __future__ import annotations
 
 import copy
 import pickle
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
+import numpy as np
 import pytest
 
-from agents import Linear, Tuner
+from agents import Categorical, Integer, Linear, Log, Tuner
+from agents.saving.files import read, write
+from agents.tuning.running import FORM
 from agents.tuning.workers import UnsharedLock
 
-SPACE = {f"x{i}": Linear(0, 1) for i in range(3)}
+SPACES = {
+    "box": {"x": Linear(0, 1), "y": Linear(0, 1)},
+    "set": {"n": Integer(1, 9), "kind": Categorical(["a", "b"])},
+}
+
+
+def value(parameters):
+    return sum(each for each in parameters.values() if not isinstance(each, str))
+
+
+def informed(space, agent=None, **options):
+    tuner = Tuner(SPACES[space], agent=agent, seed=5, **options)
+    for i, (ticket, parameters) in enumerate(tuner.ask(7)):
+        if i % 3 == 2:
+            tuner.fail(ticket)
+        else:
+            tuner.tell(ticket, value(parameters), dict.fromkeys(tuner.plan.constraints, -1.0))
+    return tuner
+
+
+@pytest.mark.sampled(4)
+@pytest.mark.parametrize("agent", [None, "gp-ts", "random", "constrained-ei"])
+@pytest.mark.parametrize("space", SPACES)
+def test_n_at_once_are_n_one_by_one(space, agent):
+    options = {"constraints": ["cost"]} if agent == "constrained-ei" else {}
+    together, alone = (informed(space, agent, **options) for _ in range(2))
+    batch = together.ask(4)
+    assert batch == [alone.ask() for _ in range(4)]
+    assert together.pending == alone.pending == dict(batch)
+    assert together.ask() == alone.ask()
+
+
+def test_pending_experiments_keep_a_batch_apart():
+    """Without them the four questions of an agent that is certain of its answer would be one and the same."""
+    batch = informed("box").ask(4)
+    points = np.array([list(parameters.values()) for _, parameters in batch])
+    distances = np.abs(points[:, None] - points).max(axis=2) + np.eye(4)
+    assert distances.min() > 1e-3
+
+
+def test_a_context_may_stand_first_or_second():
+    context = {"size": 2}
+    first, second, third = (
+        Tuner(SPACES["set"], contexts={"size": Integer(1, 3)}, seed=1, agent="gp-ucb") for _ in range(3)
+    )
+    assert first.ask(context) == second.ask(context=context) == third.ask(1, context)[0]
+    assert first.experiments[0].context == context
+
+
+def test_more_than_may_run_are_refused_as_a_whole():
+    tuner = Tuner(SPACES["set"], max_pending=3)
+    with pytest.raises(RuntimeError, match="n is 4, and max_pending is 3; ask for fewer"):
+        tuner.ask(4)
+    tuner.ask(2)
+    with pytest.raises(RuntimeError, match="2 experiments are pending, 2 more are asked for"):
+        tuner.ask(2)
+    assert list(tuner.pending) == [0, 1]
+    tuner.ask(1)
+
+
+MIXED = {"rate": Log(1e-5, 1e-1), "depth": Integer(1, 12)}
+CHOSEN = {"rate": 1e-3, "depth": 4}
+
+
+def test_what_runs_elsewhere_is_not_asked_for_too():
+    tuner = Tuner({"x": Categorical(["a", "b"])}, agent=("gp-bucb", {"width": 1e3}), standardise=False)
+    tuner.start({"x": "b"})
+    assert tuner.ask()[1] == {"x": "a"}
+
+
+def test_an_experiment_that_was_started_and_told_is_one_that_was_added():
+    started, added = (Tuner(MIXED, seed=3) for _ in range(2))
+    started.tell(started.start(CHOSEN), 0.5)
+    added.add(CHOSEN, 0.5)
+    assert started.experiments[0][1:] == added.experiments[0][1:]
+    assert started.ask()[1] == added.ask()[1]
+
+
+def test_a_file_of_an_earlier_version_holds_what_was_asked_for(tmp_path):
+    tuner, file = Tuner(MIXED), tmp_path / "tuner.json"
+    ticket, _ = tuner.ask()
+    tuner.tell(ticket, 1.0)
+    tuner.save(file)
+    content = read(file, FORM)
+    for each in content["rounds"]:
+        del each["asked"]
+    write(file, FORM, content)
+    assert Tuner.load(file).ask() == tuner.ask()
+
+
+CUBE = {f"x{i}": Linear(0, 1) for i in range(3)}
 
 
 def test_what_is_told_while_another_thread_asks_is_kept():
-    tuner = Tuner(SPACE, seed=0)
+    tuner = Tuner(CUBE, seed=0)
     questions = tuner.ask(30)
     for ticket, parameters in questions[:20]:
         tuner.tell(ticket, sum(parameters.values()))
@@ -28,7 +124,7 @@ def test_what_is_told_while_another_thread_asks_is_kept():
 
 @pytest.mark.long
 def test_many_threads_each_tell_what_they_asked(tmp_path):
-    tuner = Tuner(SPACE, agent="random")
+    tuner = Tuner(CUBE, agent="random")
 
     def work(number):
         for i in range(10):
@@ -54,7 +150,51 @@ def test_a_thread_may_take_its_own_turn_again_and_copies_have_their_own():
         assert other.lock is not turn.lock
         with turn.lock, turn.lock, other.lock:
             pass
-    tuner = Tuner(SPACE, agent="random", seed=1)
+    tuner = Tuner(CUBE, agent="random", seed=1)
     tuner.tell(tuner.ask()[0], 1.0)
     again = pickle.loads(pickle.dumps(tuner))
     assert again.ask() == copy.deepcopy(tuner).ask() == tuner.ask()
+
+
+LINE = {"x": Linear(0.0, 1.0)}
+
+
+def run(unit: float = 1.0, agent: Any = None, rounds: int = 10, slope: float = 9.0) -> Tuner:
+    """Experiments that cost ten times as much on the right, where nothing is better."""
+    tuner = Tuner(LINE, agent=agent, cost_budget=30 * unit, num_arms=50, seed=1)
+    for _ in range(rounds):
+        if tuner.left <= 0:  # type: ignore[operator]
+            break
+        ticket, values = tuner.ask()
+        x = values["x"]
+        tuner.tell(ticket, min(x, 1 - x), spent=unit * (1.0 + slope * x))
+    return tuner
+
+
+@pytest.mark.parametrize("agent", [None, "ratio-ucb", ("pbgi", {"halving": True})])
+def test_the_unit_of_the_costs_does_not_matter_and_the_budget_ends_the_questions(agent):
+    tuner, other = run(agent=agent), run(unit=1024.0, agent=agent)
+    asked = [each.parameters["x"] for each in tuner.experiments]
+    assert asked == [each.parameters["x"] for each in other.experiments]
+    assert tuner.left == 30 - sum(each.spent for each in tuner.experiments)  # type: ignore[misc]
+    while tuner.left > 0:  # type: ignore[operator]
+        tuner.tell(tuner.ask()[0], 0.0, spent=7.0)
+    with pytest.raises(RuntimeError, match="the cost_budget of 30 is spent"):
+        tuner.ask()
+
+
+def test_what_experiments_cost_changes_what_is_asked_next():
+    steep, flat = run(rounds=7), run(rounds=7, slope=0.0)
+    asked, others = ([each.parameters["x"] for each in tuner.experiments] for tuner in (steep, flat))
+    assert asked[:5] == others[:5]  # the first ones are uniform
+    assert asked[5:] != others[5:]
+
+
+def test_what_experiments_cost_is_told_where_there_is_a_budget_and_nowhere_else():
+    counted, free = Tuner(LINE, cost_budget=5.0), Tuner(LINE)
+    with pytest.raises(ValueError, match="spent must be the cost of the experiment, positive"):
+        counted.tell(counted.ask()[0], 1.0)
+    with pytest.raises(ValueError, match="spent must be None without a cost_budget"):
+        free.tell(free.ask()[0], 1.0, spent=2.0)
+    with pytest.raises(ValueError, match="cost_budget must be None or positive"):
+        Tuner(LINE, cost_budget=-1.0)

@@ -1,4 +1,4 @@
-"""Every named width says what it takes, uses that, and refuses the rest."""
+"""Widths by their names, and formulas trial by trial."""
 
 import agent_cases
 import numpy as np
@@ -7,8 +7,8 @@ from agent_cases import BATCHED, of_each_shape
 
 import agents
 from agents.model.model import Model
-from agents.widths.base import FixedWidth, Width
-from agents.widths.by_name import ELSEWHERE, WIDTHS, make_width, takes
+from agents.widths.base import Width, elementwise, log, sqrt
+from agents.widths.by_name import WIDTHS, make_width, takes
 from agents.widths.information_gain import upper_bound
 from bandit_envs import Setting
 from bandit_envs.kernels.kernels import make_kernel
@@ -45,20 +45,6 @@ def test_every_option_is_taken_by_some_width_and_no_width_takes_others():
     assert {option for name in WIDTHS for option in takes(name)} == set(OPTIONS)
 
 
-@pytest.mark.parametrize("option", OPTIONS)
-@pytest.mark.parametrize("width", [1.5, FixedWidth(1.5)])
-def test_a_width_that_is_no_name_takes_no_options(width, option):
-    with pytest.raises(ValueError, match=f"{option} must be left out with the width"):
-        make_width(width, MODEL, 0.1, **{option: OPTIONS[option]})
-
-
-@pytest.mark.parametrize("scale", [-3.0, 0.0, np.nan, np.array([1.0, -1.0]), "big"])
-@pytest.mark.parametrize("name", [name for name in WIDTHS if "beta_scale" in takes(name)])
-def test_a_factor_of_beta_is_positive(name, scale):
-    with pytest.raises(ValueError, match=r"beta_scale must be positive, got .*; it is a factor of beta_t"):
-        make_width(name, MODEL, 0.1, beta_scale=scale)
-
-
 @pytest.mark.parametrize(
     "name", of_each_shape(name for name in BATCHED if agent_cases.takes(name, width="rkhs"))
 )
@@ -69,11 +55,27 @@ def test_theorem_3_is_used_with_a_true_bound_on_the_gain_whoever_uses_it(name):
     np.testing.assert_allclose(width(T, GAIN) ** 2, 2.0 + 300.0 * bound * np.log(T / 0.1) ** 3, rtol=1e-12)
 
 
-@pytest.mark.parametrize("name", ELSEWHERE)
-def test_a_band_that_is_no_width_names_the_agents_that_have_it(name):
-    with pytest.raises(
-        ValueError, match=f'width must be another than "{name}", which .*; take .*agent'
-    ) as raised:
-        make_width(name, MODEL, 0.1)
-    instead = {word.strip('",') for word in str(raised.value).partition("; take")[2].split()}
-    assert instead & set(agents.names())
+class Formula:
+    """Of a parameter that may be one number, one in an array, or one a trial."""
+
+    def __init__(self, parameter):
+        self.parameter = parameter
+
+    @elementwise
+    def of(self, t):
+        """Some formula."""
+        return sqrt(self.parameter * (1.0 + log(t)))
+
+
+@pytest.mark.parametrize("parameter", [0.3, 2, np.array([0.3])], ids=repr)
+def test_a_trial_alone_has_the_value_that_it_has_in_a_batch(parameter):
+    rounds = np.arange(1, 300)
+    alone = [Formula(parameter).of(rounds[i : i + 1]) for i in range(len(rounds))]
+    assert all(value.shape == (1,) for value in alone)
+    np.testing.assert_allclose(np.concatenate(alone), Formula(parameter).of(rounds), rtol=1e-15)
+
+
+def test_a_parameter_of_each_trial_is_that_trials():
+    each = np.array([0.5, 1.0, 2.0])
+    together = Formula(each).of(np.array([3, 4, 5]))
+    np.testing.assert_allclose(together, np.sqrt(each * (1.0 + np.log([3, 4, 5]))), rtol=1e-15)

@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 import references
-from sklearn.gaussian_process.kernels import RBF, Matern, RationalQuadratic
+from sklearn.gaussian_process.kernels import RBF, Matern
 
 from agents.widths.base import (
     CompactWidth,
@@ -78,11 +78,6 @@ def test_every_width_is_the_textbook_formula(width_and_textbook):
     assert computed.shape == ROUND.shape
     assert computed.dtype == np.float64
     np.testing.assert_allclose(computed, textbook(), rtol=1e-13)
-
-
-def test_no_width_ever_falls(width_and_textbook):
-    width, _ = width_and_textbook
-    assert np.all(np.diff(width(np.arange(1, 1001), np.linspace(0.0, 30.0, 1000))) >= 0.0)
 
 
 def test_a_batch_of_trials_equals_single_trials(width_and_textbook):
@@ -222,12 +217,6 @@ def test_the_compact_width_of_a_kernel_reads_the_box():
     assert (width.dim, width.diameter) == (2, 2.0)
     points = covering(bounds)
     assert np.all((points >= bounds[:, 0]) & (points <= bounds[:, 1]))
-
-
-@pytest.mark.parametrize("kernel", [Matern(0.2, nu=0.5), RationalQuadratic()])
-def test_rough_and_unknown_kernels_name_the_remedy(kernel):
-    with pytest.raises(ValueError, match="FiniteSetWidth"):
-        derivative_constants(kernel, np.zeros((2, 1)))
 
 
 # --- regret bounds ---

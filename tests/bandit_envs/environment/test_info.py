@@ -8,17 +8,13 @@ import numpy as np
 import pytest
 from cases import BY_HAND, CASES, COMPOSED, CONTEXTS, DELAYED, Case, by_hand, played
 
-import bandit_envs
 from bandit_envs import BanditEnv
-from bandit_envs.laws import KnownFunction, NoNoise, changes, delays
+from bandit_envs.laws import NoNoise, changes, delays
 
 each_case = pytest.mark.parametrize("case", CASES)
 
 
 EVERYTHING = Case(BY_HAND["everything"], {})
-
-
-GRID = Case("GPBandit-GP-v0", {"num_arms": 30, "horizon": 20})
 
 
 @pytest.mark.sampled(24)
@@ -191,16 +187,6 @@ def test_feedback_later_than_max_delay_never_arrives_but_its_regret_counts():
     assert any(info["oracle"]["regret"] > 0 for info in lost)
 
 
-def test_costs_of_different_constraints_do_not_cancel():
-    costs = (KnownFunction(lambda x: 0.3 - x[:, 0]), KnownFunction(lambda x: x[:, 0] - 0.3))
-    env = by_hand_env(constraints=costs, decisions=bandit_envs.Decisions(np.array([[0.0], [0.3]])))
-    env.reset(seed=0)
-    _, _, _, _, info = env.step(0)
-    np.testing.assert_allclose(info["feedback_cost"], [[0.3, -0.3]])
-    assert info["cost"] == pytest.approx(0.3)
-    assert info["oracle"]["violation"] == pytest.approx(0.3)
-
-
 def test_the_best_feasible_arm_is_the_optimum_of_a_constrained_trial():
     env = EVERYTHING.make()
     _, info = env.reset(seed=0)
@@ -235,8 +221,3 @@ def test_the_observation_is_the_context_of_the_coming_round_scaled_to_the_unit_b
     np.testing.assert_allclose(seen, scaled[trial.context], atol=1e-7)
     setting = env.get_wrapper_attr("setting")
     np.testing.assert_array_equal(setting.context_index(seen), trial.context)
-
-
-def test_without_contexts_the_observation_is_one_zero():
-    for observation, *_ in played(GRID.make()):
-        np.testing.assert_array_equal(observation, np.zeros(1, dtype=np.float32))

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import pickle
-import sys
-from typing import Any
 
-import gymnasium as gym
 import numpy as np
 import pytest
 from cases import BY_HAND, CASES, COMPOSED, DELAYED, GRIDS, IN_BOXES, Case
 from gymnasium.vector import AutoresetMode
 from vector_pairs import COPIES, pair, play_both, random_actions, same, step_both
 
-from bandit_envs import BanditVectorEnv, Setting
+from bandit_envs import Setting
 
 NEXT_STEP, SAME_STEP, DISABLED = AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP, AutoresetMode.DISABLED
 each_mode = pytest.mark.parametrize("mode", list(AutoresetMode))
@@ -92,27 +89,11 @@ def test_seeds_may_be_none_one_or_one_a_copy(case, seed):
     same(*(tuple(rng.bit_generator.state for rng in env.np_random) for env in (ours, theirs)))
 
 
-def test_a_seed_of_a_copy_that_is_not_reset_is_not_used():
-    ours, theirs = pair(SMALL, DISABLED)
-    same(ours.reset(seed=0), theirs.reset(seed=0))
-    mask = np.array([False, True, False])
-    same(*(env.reset(seed=[7, 8, 9], options={"reset_mask": mask}) for env in (ours, theirs)))
-    same(ours.reset(), theirs.reset())
-
-
 def test_a_function_seed_in_the_options_freezes_the_function_of_every_copy():
     ours, theirs = pair(SMALL, NEXT_STEP)
     same(*(env.reset(seed=0, options={"function_seed": 3}) for env in (ours, theirs)))
     means = ours.step(np.full(COPIES, 7))[4]["oracle"]["mean"]
     assert len(set(means)) == 1
-
-
-def test_options_are_left_as_they_were_given():
-    options = {"function_seed": 3, "reset_mask": np.array([True, True, False])}
-    ours = SMALL.vector(COPIES)
-    ours.reset(seed=0)
-    ours.reset(options=options)
-    assert set(options) == {"function_seed", "reset_mask"}
 
 
 @each_mode
@@ -123,14 +104,6 @@ def test_a_time_limit_equals_gymnasiums(mode):
     assert play_both(ours, theirs, mode, 50) >= 9 * COPIES
 
 
-@pytest.mark.parametrize("case", [SMALL, EVERYTHING])
-@pytest.mark.parametrize("copies", [1, 2])
-def test_few_copies_and_no_oracle_stay_equal(case, copies):
-    ours, theirs = pair(case, SAME_STEP, copies, oracle=False)
-    same(ours.reset(seed=0), theirs.reset(seed=0))
-    play_both(ours, theirs, SAME_STEP, 60)
-
-
 def test_spaces_metadata_and_copies_agree_with_gymnasiums():
     for case in (SMALL, EVERYTHING):
         ours, theirs = pair(case, SAME_STEP)
@@ -138,30 +111,6 @@ def test_spaces_metadata_and_copies_agree_with_gymnasiums():
             assert getattr(ours, name) == getattr(theirs, name)
         assert ours.num_envs == theirs.num_envs
         assert ours.metadata == theirs.metadata
-
-
-def test_the_class_is_left_alone_by_the_mode_of_an_object():
-    SMALL.vector(2, autoreset_mode=SAME_STEP)
-    assert BanditVectorEnv.metadata["autoreset_mode"] is NEXT_STEP
-
-
-def test_outputs_are_new_objects():
-    ours = EVERYTHING.vector(COPIES)
-    kept = [ours.reset(seed=0), *(ours.step(random_actions(ours)) for _ in range(3))]
-    frozen = pickle.loads(pickle.dumps(kept))
-    for _ in range(60):
-        ours.step(random_actions(ours))
-    same(tuple(kept), tuple(frozen))
-    arrays = [leaf for output in kept for leaf in leaves(output)]
-    for i, array in enumerate(arrays):
-        assert not any(np.may_share_memory(array, other) for other in arrays[:i])
-
-
-def leaves(value: Any) -> list[np.ndarray]:
-    if isinstance(value, dict | tuple):
-        items = value.values() if isinstance(value, dict) else value
-        return [leaf for item in items for leaf in leaves(item)]
-    return [value]
 
 
 # --- attributes ---
@@ -187,11 +136,6 @@ def test_attributes_of_the_copies_are_read_as_from_single_environments(name):
     theirs.reset(seed=4)
     same(ours.get_attr(name), theirs.get_attr(name))
     same(ours.call(name), theirs.call(name))
-
-
-def test_an_unknown_attribute_is_an_attribute_error():
-    with pytest.raises(AttributeError, match="nonsense"):
-        SMALL.vector(2).get_attr("nonsense")
 
 
 def test_a_vector_environment_survives_pickling_in_the_middle_of_a_trial():
@@ -264,20 +208,6 @@ def test_bad_calls_get_one_clear_error(call, error, message):
         call(SMALL.vector(COPIES).unwrapped)
 
 
-@pytest.mark.parametrize(
-    ("keywords", "message"),
-    [
-        ({"num_envs": 0}, "num_envs must be a positive integer, got 0"),
-        ({"num_envs": 2.0}, "num_envs must be a positive integer, got 2.0"),
-        ({"max_episode_steps": 0}, "max_episode_steps must be None or a positive integer, got 0"),
-        ({"autoreset_mode": "sometimes"}, "sometimes"),
-    ],
-)
-def test_bad_keywords_get_one_clear_error(keywords, message):
-    with pytest.raises(ValueError, match=message):
-        BanditVectorEnv("gp", **{"num_envs": 2, "num_arms": 5, **keywords})
-
-
 def test_a_finished_copy_must_be_reset_where_nothing_resets_it():
     ours = SMALL.vector(COPIES, autoreset_mode=DISABLED)
     ours.reset(seed=0)
@@ -288,27 +218,3 @@ def test_a_finished_copy_must_be_reset_where_nothing_resets_it():
 
 
 # --- wrappers and speed ---
-
-
-def test_gymnasiums_vector_wrappers_work():
-    ours = gym.wrappers.vector.RecordEpisodeStatistics(SMALL.vector(COPIES))
-    ours.reset(seed=0)
-    infos = [ours.step(ours.action_space.sample())[4] for _ in range(5)]
-    np.testing.assert_array_equal(infos[-1]["episode"]["l"], [5, 5, 5])
-
-
-def test_sixty_four_copies_take_less_than_a_tenth_of_the_calls_of_one_by_one():
-    ours, theirs = pair(Case("GPBandit-GP-v0", {"num_arms": 100, "horizon": 100}), NEXT_STEP, 64)
-    actions = np.arange(64)
-
-    def calls(env: Any) -> int:
-        """Of functions in a step: what takes its time in arrays as small as these."""
-        env.reset(seed=0)
-        env.step(actions)
-        seen: list[str] = []
-        sys.setprofile(lambda frame, event, argument: seen.append(event))
-        env.step(actions)
-        sys.setprofile(None)
-        return sum(event.endswith("call") for event in seen)
-
-    assert 10 * calls(ours) < calls(theirs)

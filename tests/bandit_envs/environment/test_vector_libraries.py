@@ -18,7 +18,6 @@ from stable_baselines3.common.vec_env import DummyVecEnv, SubprocVecEnv
 import bandit_envs  # noqa: F401 (registers the ids)
 from bandit_envs.data import find
 from bandit_envs.environment.registration import IDS
-from bandit_envs.environment.wrappers import HistoryObservation
 from bandit_envs.problems import data_files
 
 PLAYABLE = [env_id for env_id, problem in IDS.items() if all(map(find, data_files(problem)))]
@@ -138,23 +137,3 @@ def test_every_id_runs_in_processes_that_are_spawned(library):
 def test_spawned_processes_return_what_this_one_does():
     here = outputs(SyncVectorEnv(makers("GPBandit-Contextual-v0")))
     assert same(here, outputs(AsyncVectorEnv(makers("GPBandit-Contextual-v0"), context="spawn")))
-
-
-def with_history() -> gym.Env:
-    env = gym.wrappers.RecordEpisodeStatistics(make("GPBandit-Delayed-v0"))
-    return gym.wrappers.TransformReward(HistoryObservation(env), abs)
-
-
-@pytest.mark.long
-def test_the_loop_of_cleanrl_runs_with_our_wrappers_among_gymnasiums():
-    """A list of thunks, `AsyncVectorEnv`, `infos["episode"]` where an episode has ended."""
-    envs = AsyncVectorEnv([with_history] * 3, context="forkserver")
-    observations, _ = envs.reset(seed=1)
-    returns = []
-    for _ in range(2 * (HORIZON + 1)):
-        observations, _, _, _, infos = envs.step(envs.action_space.sample())
-        if "episode" in infos:
-            returns += infos["episode"]["l"][infos["_episode"]].tolist()
-    assert observations.shape == (3, 6)
-    assert returns == [HORIZON] * 6
-    envs.close()

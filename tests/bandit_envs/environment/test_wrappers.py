@@ -3,7 +3,6 @@
 import gymnasium as gym
 import numpy as np
 import pytest
-from gymnasium.utils.env_checker import check_env
 from gymnasium.wrappers import RecordEpisodeStatistics
 from sklearn.gaussian_process.kernels import RBF
 from stable_baselines3.common.monitor import Monitor
@@ -51,11 +50,6 @@ def test_the_last_info_of_an_episode_has_the_sums_over_the_episode():
             assert type(score[key]) is float
 
 
-def test_without_constraints_there_is_no_violation():
-    infos, _ = episode(EpisodeRegret(BanditEnv("gp", num_arms=10, horizon=5)))
-    assert set(infos[-1]["episode"]) == {"r", "l", "t", "regret"}
-
-
 def test_what_plays_cost_and_what_an_attacker_spends_are_told_apart():
     """The play that does not fit into the budget ends the episode, and is not made."""
     both = {"corruption": {"law": "random", "budget": 2.0}, "budget": {"law": "gp", "budget": 8}}
@@ -77,17 +71,6 @@ def test_the_score_adds_to_that_of_a_wrapper_inside(inner):
     infos, rewards = episode(EpisodeRegret(inner(BanditEnv("gp", num_arms=10, horizon=5))))
     assert set(infos[-1]["episode"]) == {"r", "l", "t", "regret"}
     assert infos[-1]["episode"]["r"] == pytest.approx(sum(rewards))
-
-
-def test_it_ends_with_the_time_limit_too():
-    env = EpisodeRegret(gym.make("GPBandit-GP-v0", num_arms=10, max_episode_steps=4))
-    infos, _ = episode(env)
-    assert infos[-1]["episode"]["l"] == len(infos) == 4
-
-
-@pytest.mark.filterwarnings("ignore:.*is different from the unwrapped version:UserWarning")  # as it should be
-def test_gymnasiums_checker_has_nothing_to_say():
-    check_env(EpisodeRegret(BanditEnv("gp", num_arms=10, horizon=20)), skip_render_check=True)
 
 
 def test_its_spec_makes_the_same_environment_again():
@@ -124,10 +107,3 @@ def test_safe_rl_libraries_get_the_cost_as_the_third_of_six():
         assert (terminated, truncated) == (False, arm == 14)
         assert observation.shape == (1,)
         assert isinstance(reward, float)
-
-
-def test_without_constraints_there_is_no_cost_to_return():
-    env = CostReturned(BanditEnv("gp", num_arms=10, horizon=5))
-    env.reset(seed=0)
-    with pytest.raises(ValueError, match="make an environment with constraints"):
-        env.step(0)

@@ -1,9 +1,14 @@
-"""Every named kernel is a covariance, in the units of the points, and makes a problem."""
+"""Kernels by name, and draws from their roots."""
 
 import numpy as np
 import pytest
+from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Matern
 
+from bandit_envs.kernels.definite import FEW, pivoted_root, quick_white
+from bandit_envs.kernels.gram import Gram
 from bandit_envs.kernels.kernels import NAMED, make_kernel
+from bandit_envs.laws import GPSample, RKHSFunction
+from bandit_envs.problem.decisions import unit_grid
 from bandit_envs.problems import build
 
 POINTS = np.random.default_rng(0).random((25, 1))
@@ -36,6 +41,55 @@ def test_every_named_kernel_makes_a_problem(name):
     assert np.ptp(means) > 0
 
 
-def test_an_unknown_name_is_an_error_with_those_there_are():
-    with pytest.raises(ValueError, match=f"kernel must be one of {', '.join(sorted(NAMED))}"):
-        make_kernel("rfb")
+KERNELS = {"low rank": RBF(0.3), "full rank": Matern(0.3, nu=1.5)}
+# A factor that is no power of two rounds every covariance otherwise, as another processor rounds sums.
+SCALES = (1e3, 3e-3, 7.0)
+
+
+@pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
+@pytest.mark.parametrize("law", [GPSample(), RKHSFunction()])
+@pytest.mark.parametrize("dim", [1, 2])
+def test_a_draw_scales_with_the_amplitude_on_a_symmetric_grid(kernel, law, dim):
+    points = unit_grid(49, dim)
+    plain = law.draw(Gram(kernel, points), np.random.default_rng(1)).values
+    for scale in SCALES:
+        rng = np.random.default_rng(1)
+        drawn = law.draw(Gram(ConstantKernel(scale**2) * kernel, points), rng).values
+        np.testing.assert_allclose(drawn / scale, plain, atol=1e-5)  # what the cut of the rank leaves
+
+
+@pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
+def test_what_is_drawn_later_does_not_depend_on_the_rank(kernel):
+    later = []
+    for tail in (0.0, 1e-13):
+        rng = np.random.default_rng(1)
+        Gram(kernel + ConstantKernel(1.0 + tail), unit_grid(30)).white(rng)
+        later.append(rng.random())
+    assert later[0] == later[1]
+
+
+RANKS = {"below": (20, 21), "at": (FEW, FEW + 1), "beyond": (100, 101)}
+
+
+@pytest.mark.parametrize("rank", RANKS.values(), ids=RANKS)
+def test_a_quick_draw_has_the_same_entries_and_moves_the_stream_by_as_much_whatever_the_rank(rank):
+    rngs = [np.random.default_rng(1) for _ in rank]
+    one, other = (quick_white(r, 111, rng) for rng, r in zip(rngs, rank, strict=True))
+    assert np.array_equal(one, other[: rank[0]])
+    assert rngs[0].random() == rngs[1].random()
+
+
+def test_the_entries_of_quick_draws_are_white():
+    rng, draws = np.random.default_rng(1), 400
+    z = np.array([quick_white(100, 111, rng) for _ in range(draws)])
+    deviations = (z.T @ z / draws - np.eye(100)) * np.sqrt(draws / (1 + np.eye(100)))
+    assert np.abs(deviations).max() < 5.5  # of 5,050 nearly normal ones, in one of 5,000 runs more
+    later = (z[1:].T @ z[:-1]) / np.sqrt(draws - 1)  # nor does a round tell of the next
+    assert np.abs(later).max() < 5.5
+
+
+def test_a_root_is_one_of_the_covariance():
+    gram = Gram(KERNELS["full rank"], unit_grid(49, 2))
+    root, pivots = pivoted_root(gram.dense.copy(), 1e-14)
+    np.testing.assert_allclose(root.T @ root, gram.dense, atol=1e-13)
+    assert np.array_equal(np.tril(root[:, pivots], -1), np.zeros((len(root),) * 2))

@@ -22,13 +22,6 @@ POINTS = np.linspace(0.0, 1.0, SIZE)[:, None]
 PARTS = [name for name, each in vars(Gram).items() if isinstance(each, shared.shared)]
 
 
-class Unnamed(RBF):
-    """A kernel that cannot be told from others."""
-
-    def __reduce__(self):
-        raise TypeError("it is not data")
-
-
 @pytest.mark.parametrize("part", PARTS)
 @pytest.mark.parametrize("kernel", [RBF(0.3), Matern(0.3, nu=1.5), DotProduct()], ids=str)
 def test_a_part_is_the_same_object_in_two_and_the_same_numbers_in_one_alone(kernel, part):
@@ -61,12 +54,6 @@ def test_a_kernel_that_is_changed_later_is_another():
     np.testing.assert_array_equal(late.dense, RBF(0.3)(POINTS))
 
 
-def test_a_kernel_that_is_no_data_is_shared_with_nobody():
-    first, second = Gram(Unnamed(0.3), POINTS), Gram(Unnamed(0.3), POINTS)
-    np.testing.assert_array_equal(first.dense, second.dense)
-    assert first.dense is not second.dense
-
-
 @pytest.mark.long
 def test_nothing_outlives_those_who_use_it():
     gc.collect()
@@ -77,15 +64,6 @@ def test_nothing_outlives_those_who_use_it():
     del one
     gc.collect()
     assert len(shared.alive) == before
-
-
-def test_a_copy_takes_nothing_of_others_along():
-    one, other = Gram(RBF(0.3), POINTS), Gram(RBF(0.3), POINTS)
-    assert one.diagonal.shape == other.diagonal.shape
-    size = len(pickle.dumps(one))
-    assert other.dense is not None
-    assert "dense" in (one.known() or ())  # now it holds what the other has computed
-    assert len(pickle.dumps(one)) < size + SIZE
 
 
 @pytest.mark.parametrize("name", ["gp-ucb", "gp-ts"])

@@ -5,7 +5,6 @@ from __future__ import annotations
 from math import asin
 from typing import Any
 
-import gymnasium as gym
 import numpy as np
 import pytest
 from cases import by_hand
@@ -29,7 +28,6 @@ from bandit_envs.problem.truth import maximise
 from bandit_envs.problems import build
 from bandit_envs.problems.benchmarks import PROBLEMS, spending, two_discs_cost, two_discs_reward, utility
 from gpbandits.evaluation import best_mixture, evaluate
-from gpbandits.evaluation.formats import number
 from gpbandits.evaluation.result import Result
 
 TWO_DISCS = 1 - asin(0.95)
@@ -215,19 +213,6 @@ def test_a_feasible_set_between_the_candidates_is_found_and_none_is_minus_infini
     assert maximise(lambda x: x[:, 0], low, high, anchors, [lambda x: 1 + x[:, 0]]) == -np.inf
 
 
-@pytest.mark.parametrize("keywords", [{"function_seed": 3, "num_constraints": 2}, {}])
-def test_functions_that_every_reset_meets_again_are_made_once(keywords):
-    problem = build(
-        "gp" if keywords else "small-feasible-region", {"num_arms": 400, "horizon": 5, **keywords}
-    )
-    first, second = problem.draw(0), problem.draw(1)
-    assert first.means is second.means
-    assert not np.array_equal(first.noise, second.noise)
-    if keywords:
-        np.testing.assert_array_equal(problem.draw(1, 4).means, problem.draw(2, 4).means)
-        np.testing.assert_array_equal(problem.draw(0).means, first.means)
-
-
 # --- what a round tells ---
 
 
@@ -324,21 +309,6 @@ def test_violations_are_exact_at_checkpoints_and_survive_the_file(tmp_path):
             np.testing.assert_allclose(other.noisy_violation[label], res.noisy_violation[label][:, index])
 
 
-@pytest.mark.long
-def test_tables_and_figures_show_violations_where_there_are_constraints(tmp_path):
-    res = result(num_constraints=2)
-    table = res.table()
-    assert table.header[1:3] == ("hard violation", "regret")
-    for label, hard in res.hard_violation.items():
-        (row,) = (row for row in table.texts if row[0] == label)
-        assert row[1].startswith(number(hard[:, -1].mean()))
-    assert "average violation" in str(table)
-    assert "Regret may be negative" in str(res.table())
-    assert "iolation" not in str(result().table())
-    res.plot(tmp_path / "v.png", metric="violation")
-    res.plot(tmp_path / "h.png", metric="average_hard_violation", scale="log-log")
-
-
 # --- mixtures ---
 
 
@@ -350,38 +320,6 @@ def test_on_the_two_discs_a_mixture_is_no_better_than_the_best_fixed_point_of_th
     assert trial.means[0, 1] @ mixture.shares <= 1e-9
 
 
-@pytest.mark.long
-def test_a_mixture_of_data_rates_beats_the_best_fixed_ones():
-    points = 2.0 * unit_grid(21**4, 4)
-    mixture = best_mixture(np.array([utility(points), spending(points)]))
-    assert mixture.value == pytest.approx(2.8183, abs=1e-4)  # 2.8202 on the box; a grid has less
-    assert (mixture.shares > 1e-9).sum() <= 2
-
-
-def test_the_mixture_of_two_points_is_the_one_by_hand():
-    mixture = best_mixture(np.array([[0.0, 1.0], [-1.0, 3.0]]))
-    np.testing.assert_allclose(mixture.shares, [0.75, 0.25])
-    assert mixture.value == pytest.approx(0.25)
-    assert best_mixture(np.array([[0.0, 1.0]])).value == pytest.approx(1.0)
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("continuous", [False, True])
-def test_a_problem_without_a_feasible_point_is_an_error(continuous):
-    never = (KnownFunction(lambda x: two_discs_cost(x) + 0.1),)  # at least 0.05
-    keywords = {"constraints": never, "num_arms": 121, "continuous": continuous}
-    empty = build("small-feasible-region", keywords)
-    with pytest.raises(ValueError, match="constraints must be <= 0 together somewhere, got no such point"):
-        empty.draw(0)
-
-
-def test_mixtures_of_nothing_feasible_are_an_error():
-    with pytest.raises(ValueError, match="some mixture keeps <= 0, got none"):
-        best_mixture(np.array([[0.0, 1.0], [1.0, 3.0]]))
-    with pytest.raises(ValueError, match=r"shape \(1 \+ C, N\)"):
-        best_mixture(np.zeros(3))
-
-
 # --- laws by hand ---
 
 
@@ -389,9 +327,3 @@ def test_laws_by_hand_are_shifted_by_a_feasible_share():
     problem = by_hand(constraints=(GPSample(), RKHSFunction()), feasibility=FeasibleShare(0.2),
                       decisions=Decisions(unit_grid(25)), changes=changes.AtRounds((10,)))  # fmt: skip
     np.testing.assert_allclose(feasible_of(problem, problem.draw(0)).mean(axis=2), 0.2)
-
-
-def test_an_id_with_three_constraints_and_delays_plays():
-    env = gym.make("GPBandit-Constrained-v0", num_constraints=3, delay={"law": "constant", "rounds": 2})
-    _, info = env.reset(seed=0)
-    assert info["feedback_cost"].shape == (3, 3)

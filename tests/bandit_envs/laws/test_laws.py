@@ -113,24 +113,18 @@ def test_every_law_is_frozen_and_draws_the_same_from_the_same_generator(kind, na
         ("delay", {"mean": 3}, r'delay\["law"\] must be one of immediate, constant, .*, got None'),
         ("delay", 7, r'delay must be a dict such as \{"law": "immediate"\}, got 7'),
         ("delay", {"law": "poisson", "rate": 3}, "delay 'poisson' has no 'rate'; it takes lost, mean"),
-        ("delay", {"law": "immediate", "mean": 3}, "delay 'immediate' has no 'mean'; it takes lost"),
-        ("delay", {"law": "poisson", "mean": -1}, "delay..mean.. must be 0 or positive, got -1"),
         ("delay", {"law": "poisson", "mean": float("nan")}, "delay..mean.. must be 0 or positive, got nan"),
         ("delay", {"law": "poisson", "mean": "3"}, "delay..mean.. must be 0 or positive, got '3'"),
         ("delay", {"law": "constant", "rounds": -1}, "rounds.. must be 0 or a positive integer, got -1"),
-        ("delay", {"law": "constant", "rounds": 2.5}, "rounds.. must be 0 or a positive integer, got 2.5"),
         ("changes", {"law": "at", "rounds": [0, 5]}, r"changes..rounds.. must be ascending .* got \[0, 5\]"),
-        ("changes", {"law": "at", "rounds": [5, 5]}, r"changes..rounds.. must be ascending .* got \[5, 5\]"),
         ("changes", {"law": "at", "rounds": [2.5]}, r"changes..rounds.. must be ascending .* got \[2.5\]"),
         ("changes", {"law": "at", "rounds": 5}, "rounds.. must be ascending rounds above 0, .* got 5"),
         ("changes", {"law": "evenly", "num_segments": 0}, "num_segments.. must be a positive integer, got 0"),
         ("changes", {"law": "recurring", "num_functions": 0}, "num_functions.. .*, got 0"),
-        ("changes", {"law": "recurring", "num_segments": 2.5}, "num_segments.. .*, got 2.5"),
         ("changes", {"law": "geometric", "hazard": 0}, r'changes\["hazard"\] must be a prob.*, got 0'),
         ("changes", {"law": "geometric", "min_gap": 0}, r'changes\["min_gap"\] must be a positive .*, got 0'),
         ("noise", {"law": "cauchy"}, r'\["law"\] must be one of gaussian, uniform, .*, got'),
         ("noise", {"law": "gaussian", "std": -0.1}, "noise..std.. must be 0 or a positive number, got -0.1"),
-        ("noise", {"law": "gaussian", "std": "much"}, "std.. must be 0 or a positive number, got 'much'"),
         ("noise", {"law": "gaussian", "share": 0}, "noise..share.. must be None or positive, got 0"),
         ("noise", {"law": "student-t", "degrees": 2}, "noise..degrees.. must be above 2, .* got 2"),
         ("noise", {"law": "pareto", "index": 2}, "noise..index.. must be above 2, .* got 2"),
@@ -144,27 +138,18 @@ def test_bad_parameters_are_one_clear_error(argument, spec, message):
         parse(argument, spec, REGISTRIES.get(argument) or REGISTRIES[argument + "s"])
 
 
-@pytest.mark.parametrize(
-    ("module", "former", "name"),
-    [
-        ("", "Uniform", "UniformNoise"),
-        ("", "Recorded", "RecordedValues"),
-        ("noise", "Uniform", "UniformNoise"),
-        ("noise", "ByArm", "NoiseByArm"),
-        ("contexts", "Uniform", "UniformContexts"),
-        ("contexts", "Recorded", "RecordedContexts"),
-        ("delays", "Uniform", "UniformDelay"),
-        ("delays", "Poisson", "PoissonDelay"),
-        ("delays", "Geometric", "GeometricDelay"),
-        ("delays", "ByArm", "DelayByArm"),
-        ("outcomes", "Bernoulli", "BernoulliOutcomes"),
-        ("outcomes", "Poisson", "PoissonCounts"),
-        ("availability", "Bernoulli", "BernoulliAvailability"),
-        ("changes", "Geometric", "GeometricChanges"),
-        ("tabulated", "Recorded", "RecordedValues"),
-    ],
-)
-def test_names_that_two_kinds_of_laws_shared_are_still_imported(module: str, former: str, name: str):
+FORMER = """
+. Uniform UniformNoise, . Recorded RecordedValues, noise Uniform UniformNoise, noise ByArm NoiseByArm,
+contexts Uniform UniformContexts, contexts Recorded RecordedContexts, delays Uniform UniformDelay,
+delays Poisson PoissonDelay, delays Geometric GeometricDelay, delays ByArm DelayByArm,
+outcomes Bernoulli BernoulliOutcomes, outcomes Poisson PoissonCounts, changes Geometric GeometricChanges,
+availability Bernoulli BernoulliAvailability, tabulated Recorded RecordedValues
+"""
+
+
+@pytest.mark.parametrize("names", FORMER.split(","))
+def test_names_that_two_kinds_of_laws_shared_are_still_imported(names):
+    module, former, name = names.split()
     found = vars(import_module(f"{laws.__name__}.{module}".rstrip(".")))
     assert found[former] is found[name]
     assert found[name].__name__ == name

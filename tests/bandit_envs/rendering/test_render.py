@@ -1,23 +1,20 @@
-"""Pictures and text of trials."""
+"""Pictures and text of environments."""
 
-from dataclasses import replace
+from __future__ import annotations
 
 import numpy as np
 import pytest
 from gymnasium.vector import SyncVectorEnv
-from matplotlib.collections import QuadMesh
-from matplotlib.container import ErrorbarContainer
-from matplotlib.figure import Figure
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from players import play
 from sklearn.gaussian_process.kernels import RBF
 
 import agents
 from bandit_envs import BanditEnv, BanditVectorEnv, Decisions, Problem
-from bandit_envs.kernels.kernels import TableKernel
-from bandit_envs.laws import GPSample, KnownFunction, RKHSFunction, changes, delays
+from bandit_envs.laws import GPSample, KnownFunction, RKHSFunction, SegmentMeans, changes, delays
 from bandit_envs.problem.decisions import unit_grid
-from bandit_envs.rendering.picture import draw, draw_time, draw_values, strip
-from bandit_envs.rendering.scene import COLUMNS, Limits, Scene
+from bandit_envs.rendering.picture import draw
+from bandit_envs.rendering.scene import COLUMNS, Scene
 
 HORIZON = 12
 
@@ -99,35 +96,6 @@ def test_text_tells_the_regret_and_the_reward_that_arrived():
     assert mark.index("^") == 20
 
 
-def test_the_line_of_blocks_rises_and_falls_with_the_truth():
-    rise = Problem(Decisions(unit_grid(30)), KnownFunction(lambda x: x[:, 0]), RBF(1.0), horizon=3)
-    line = started(rise, 0, "ansi").render().splitlines()[2]
-    assert len(line) == 30
-    assert list(line) == sorted(line)
-    assert line[0] == "▁"
-    assert line[-1] == "█"
-
-
-def test_a_constant_truth_and_a_single_arm_can_be_drawn():
-    single = Problem(Decisions(np.zeros((1, 1))), KnownFunction(lambda x: x[:, 0]), RBF(1.0), horizon=3)
-    assert started(single, 2, "ansi").render().splitlines()[2] == "▁"
-    assert started(single, 2).render().shape == (480, 640, 3)
-
-
-@pytest.mark.parametrize("mode", ["ansi", "rgb_array"])
-def test_rendering_before_the_first_reset_is_one_clear_error(mode):
-    with pytest.raises(RuntimeError, match="render was called before reset"):
-        BanditEnv("gp", num_arms=10, render_mode=mode).render()
-
-
-def test_an_unknown_render_mode_is_refused_when_the_environment_is_made():
-    for make in (BanditEnv, BanditVectorEnv):
-        with pytest.raises(
-            ValueError, match="render_mode must be None or one of rgb_array, ansi, got 'human'"
-        ):
-            make("gp", num_arms=10, render_mode="human")
-
-
 @pytest.mark.long
 @pytest.mark.parametrize("mode", ["ansi", "rgb_array"])
 def test_a_vector_environment_renders_what_its_copies_would(mode):
@@ -140,27 +108,6 @@ def test_a_vector_environment_renders_what_its_copies_would(mode):
     for ours, theirs in zip(vector.render(), sync.render(), strict=True):
         assert type(ours) is type(theirs)
         np.testing.assert_array_equal(ours, theirs)
-
-
-@pytest.mark.long
-@pytest.mark.parametrize(("rounds", "changed"), [(0, False), (6, False), (7, True), (HORIZON, True)])
-def test_the_text_tells_the_last_change_so_far_and_the_picture_marks_all(rounds, changed):
-    env = started(composite(1), rounds, "ansi")
-    scene = Scene.of(env.simulator)
-    np.testing.assert_array_equal(scene.changes, [7])
-    assert ("last change at round 7" in env.render()) == changed
-    plain = scene._replace(changes=np.array([], dtype=np.int64))
-    assert not np.array_equal(draw(scene), draw(plain))
-
-
-def test_the_regret_of_a_picture_begins_with_round_1():
-    scene, axes = Scene.of(started(composite(1), HORIZON).simulator), Figure().subplots()
-    draw_time(axes, scene, Limits.of([scene]))
-    (steps,) = axes.patches
-    np.testing.assert_array_equal(steps.get_data().edges, np.arange(HORIZON + 1) + 0.5)
-    assert axes.get_xlim() == (0.5, HORIZON + 0.5)
-    (change,) = axes.lines
-    assert set(change.get_xdata()) == {7.5}  # between rounds 7 and 8, the first round of the new function
 
 
 class Oracle:
@@ -196,13 +143,6 @@ def test_the_belief_of_a_watched_agent_is_drawn(problem):
     assert not np.array_equal(env.render(), before)
 
 
-def test_an_agent_that_does_not_tell_its_belief_changes_no_picture():
-    env = started(composite(1), 4)
-    before = env.render()
-    env.watched = object()
-    np.testing.assert_array_equal(env.render(), before)
-
-
 @pytest.mark.parametrize("name", ["gp-ucb", "gp-ucb-sdf"])
 def test_the_posterior_of_an_agent_is_that_of_its_recommendation(name):
     env = BanditEnv("gp", num_arms=30, horizon=12)
@@ -228,31 +168,50 @@ def test_a_play_lies_at_its_own_arm_also_among_arms_of_the_same_mean():
     assert len(set(scene.places)) == len(set(arms)) > 2
 
 
-def test_sensors_are_points_and_neighbours_on_a_line_are_joined():
-    covariance = np.eye(5) + 0.5
-    line = Problem(Decisions(np.arange(5.0)[:, None]), KnownFunction(lambda x: x[:, 0]), RBF(1.0), horizon=4)
-    for problem, joined in ((line, True), (replace(line, kernel=TableKernel(covariance)), False)):
-        scene = Scene.of(started(problem, 3).simulator)._replace(belief=(np.zeros(5), np.ones(5)))
-        axes = strip([[scene]], [Limits.of([scene])]).axes[0]
-        (truth,) = [each for each in axes.lines if each.get_label() == "true function"]
-        assert (truth.get_linestyle() != "None") == joined
-        assert (axes.get_xlabel() == "x") == joined
-        bands = [each for each in axes.containers if isinstance(each, ErrorbarContainer)]
-        assert len(bands) == (not joined)
-        for band in bands:
-            ends = np.array([segment[:, 1] for segment in band.lines[2][0].get_segments()])
-            np.testing.assert_array_equal(ends, [[-2.0, 2.0]] * 5)
+UNITS = (1e-12, 1e-6, 1e-3, 1.0, 1e3, 1e6, 1e12)
 
 
-def test_tiles_of_a_grid_cover_the_plane_and_other_points_are_dots():
-    figure = Figure()
-    of_grid, of_dots = figure.subplots(1, 2)
-    narrow = np.array([(x, y) for x in (0.0, 1.0, 3.0) for y in range(5)])
-    values = np.arange(15.0)
-    draw_values(of_grid, narrow, values, "", (0.0, 14.0))
-    draw_values(of_dots, narrow[:-1], values[:-1], "", (0.0, 14.0))
-    (tiles,) = of_grid.collections
-    assert isinstance(tiles, QuadMesh)
-    np.testing.assert_array_equal(tiles.get_array(), values.reshape(3, 5).T)
-    np.testing.assert_allclose(tiles.get_coordinates()[0, :, 0], [-0.5, 0.5, 2.0, 4.0])
-    assert not isinstance(of_dots.collections[0], QuadMesh)
+def scene(unit: float, dim: int, watched: bool) -> Scene:
+    angle = 5 * unit_grid(49, dim).sum(axis=1)
+    problem = Problem(
+        Decisions(unit_grid(49, dim)),
+        SegmentMeans(-unit * (5.0 + np.stack([np.sin(angle), np.cos(angle)]))),
+        unit**2 * RBF(0.3),
+        changes=changes.AtRounds((7,)),
+        horizon=12,
+    )
+    env = BanditEnv(problem)
+    env.reset(seed=0)
+    agent = agents.make("gp-ucb", env) if watched else None
+    if agent is not None:
+        agent.reset(0)
+    for arm in range(5):
+        seen, reward, *_, info = env.step(arm)
+        if agent is not None:
+            agent.update(seen, arm, reward, info)
+    return Scene.of(env.simulator, agent)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("watched", [False, True], ids=["truth", "belief"])
+@pytest.mark.parametrize("dim", [1, 2])
+@pytest.mark.parametrize("unit", UNITS)
+def test_everything_that_is_written_is_inside_the_picture(unit, dim, watched, monkeypatch):
+    drawn = []
+    monkeypatch.setattr(FigureCanvasAgg, "draw", _keeping(drawn, FigureCanvasAgg.draw))
+    picture = draw(scene(unit, dim, watched))
+    canvas = drawn[-1]
+    used = canvas.figure.get_tightbbox(canvas.get_renderer())  # of what is drawn, in inches
+    height, width = (pixels / canvas.figure.dpi for pixels in picture.shape[:2])
+    assert used.x0 >= 0
+    assert used.y0 >= 0
+    assert used.x1 <= width
+    assert used.y1 <= height
+
+
+def _keeping(drawn, original):
+    def drawing(canvas):
+        drawn.append(canvas)
+        original(canvas)
+
+    return drawing

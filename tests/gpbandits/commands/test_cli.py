@@ -4,14 +4,11 @@ import os
 import subprocess
 import sys
 import time
-from importlib.metadata import version
 
 import gymnasium as gym
 import numpy as np
 import pytest
 from agent_cases import BATCHED, SETTING, of_each_shape
-from matplotlib.image import imread
-from study_cases import study_cases
 
 import agents
 from agents.registry import names
@@ -19,7 +16,6 @@ from bandit_envs.environment.registration import IDS
 from bandit_envs.problems import keywords_of
 from gpbandits import catalogue, cli
 from gpbandits.evaluation.result import Result
-from gpbandits.experiments import check_study, load_study
 from gpbandits.reproductions import REPRODUCTIONS
 
 SMALL = """
@@ -105,15 +101,6 @@ def test_agents_that_handle_features_are_listed_and_no_others(call):
     assert "unknown feature 'delays' (did you mean 'delay'?); it is one of delay, context" in err
 
 
-@pytest.mark.parametrize(("command", "known"), [("envs", IDS), ("agents", names()), ("reproduce", ())])
-def test_tables_fit_80_columns_and_no_name_is_broken(call, monkeypatch, command, known):
-    monkeypatch.setenv("COLUMNS", "80")
-    code, out, _ = call(command)
-    assert code == 0
-    assert max(map(len, out.splitlines())) <= 80
-    assert set(known) <= {line.split()[0] for line in out.splitlines() if line.strip()}
-
-
 def test_one_environment_and_one_agent_are_shown_with_their_keywords(call):
     _, shown, _ = call("envs", "GPBandit-Delayed-v0")
     shown = " ".join(shown.split())  # lines break anywhere
@@ -131,13 +118,6 @@ def test_one_environment_and_one_agent_are_shown_with_their_keywords(call):
     assert all(word in shown for word in ("Srinivas et al. 2010", "beta_scale", "0.1", "privileged"))
 
 
-@pytest.mark.parametrize(("command", "name"), [("envs", "GPBandit-PG-v0"), ("agents", "gp-ubc")])
-def test_an_unknown_name_ends_in_one_line_with_the_nearest(call, command, name):
-    code, out, err = call(command, name)
-    assert (code, out, err.count("\n")) == (2, "", 1)
-    assert "did you mean" in err
-
-
 def test_a_leaderboard_that_could_not_be_written_is_not_computed(call, tmp_path):
     (tmp_path / "file").touch()
     code, _, err = call(
@@ -146,12 +126,6 @@ def test_a_leaderboard_that_could_not_be_written_is_not_computed(call, tmp_path)
     assert (code, err.count("\n")) == (2, 1)
     assert str(tmp_path / "file") in err
     assert not (tmp_path / "s").exists()
-
-
-def test_quick_is_of_a_figure(call):
-    code, _, err = call("reproduce", "--quick")
-    assert code == 2
-    assert "quick must be left out without the name of a figure" in err
 
 
 @pytest.mark.long
@@ -181,14 +155,6 @@ def test_what_options_are_said_to_take_is_taken(name):
     options = [keyword for keyword, _ in rows if not keyword.startswith("**")]
     assert len(options) == len(set(options))
     assert [option for option in options if not is_known(name, option)] == []
-
-
-def test_what_stands_behind_options_is_listed_too():
-    title, _, rows = catalogue.agent("config").tables[2]
-    listed = dict(rows)
-    assert title == "**options, SeparateModelsAgentOptions"
-    assert {"cost_width", "standardize", "refit_every"} <= listed.keys()
-    assert "fits of kernel and noise" in listed["refit_every"]
 
 
 GYMNASIUMS = ["Action Space", "Observation Space", "Rewards", "Starting State", "Episode End"]
@@ -224,21 +190,6 @@ def test_a_shell_completes_commands_and_names(words, known):
     assert set(done.stdout.split()) == known
 
 
-@pytest.mark.sampled(1)
-@pytest.mark.parametrize("arguments", [("envs", "GPBandit-Constrained-v0"), ("agents", "gp-ucb")])
-def test_one_of_them_is_drawn(call, tmp_path, arguments):
-    path = tmp_path / "new" / "one.png"
-    call(*arguments, "--picture", str(path))
-    assert imread(path).shape == (480, 640, 3)
-    code, _, err = call(arguments[0], "--picture", str(path))
-    assert code == 2
-    assert "--picture needs" in err
-
-
-def test_the_version_is_that_of_the_package(call):
-    assert call("--version")[:2] == (0, f"gpbandits {version('gpbandits')}\n")
-
-
 @pytest.mark.long
 def test_run_shows_who_did_better_and_keeps_everything(call, tmp_path):
     code, out, err = call("--workers", "1", study=SMALL)
@@ -261,33 +212,6 @@ def test_run_shows_who_did_better_and_keeps_everything(call, tmp_path):
     result = Result.load(tmp_path / "out" / "results" / "GP-l-0.2.parquet")
     assert result.agents == ["gp-ucb", "random"]
     assert result.regret["gp-ucb"].shape == (3, 15)
-
-
-@pytest.mark.long
-@undrawn
-def test_run_again_computes_nothing_and_prints_the_same(call, tmp_path, monkeypatch):
-    _, first, _ = call("--workers", "1", study=SMALL)
-
-    def compute(cell):
-        raise AssertionError("a stored cell was computed again")
-
-    monkeypatch.setattr("gpbandits.experiments.work.compute", compute)
-    code, second, _ = call("--workers", "1", study=SMALL)
-    assert code == 0
-    first_table, second_table = (out.partition("GP: l = 0.2\n")[2] for out in (first, second))
-    assert first_table
-    assert first_table == second_table
-
-
-@pytest.mark.long
-@undrawn
-def test_a_finished_run_is_run_again_from_the_study_that_it_kept(call, tmp_path):
-    call("--workers", "1", study=SMALL)
-    kept = tmp_path / "out" / "study.toml"
-    code, out, err = call("run", str(kept), "--out", str(tmp_path / "out"))
-    assert (code, err) == (0, "")
-    assert "3 trials of 15 rounds" in out
-    assert kept.read_text() == SMALL
 
 
 @pytest.mark.long
@@ -374,31 +298,6 @@ def test_bad_studies_end_in_one_line_and_code_2_before_anything_is_computed(
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.long
-@undrawn
-def test_a_name_that_looks_like_markup_is_a_name(call, tmp_path):
-    name = "[red] [/bold] [bold"
-    code, out, err = call(study=SMALL.replace('"small"', f'"{name}"'))
-    assert code == 0, err
-    assert f"{name} " in out
-    told = call("status", str(tmp_path / "out"))[1]
-    assert f"{name}: trials" in " ".join(told.split())  # a title is folded at the width of its table
-
-
-def test_debug_shows_the_traceback(tmp_path):
-    with pytest.raises(ValueError, match="No such file"):
-        cli.main(["run", str(tmp_path / "none.toml"), "--out", str(tmp_path), "--debug"])
-
-
-@pytest.mark.parametrize(
-    "arguments", [["nonsense"], ["run"], ["run", "s.toml", "--out", "o", "--workers", "0"]]
-)
-def test_bad_usage_is_code_2(call, arguments):
-    code, _, err = call(*arguments)
-    assert code == 2
-    assert "Traceback" not in err
-
-
 def test_without_its_packages_the_script_names_the_extra(call, monkeypatch):
     monkeypatch.setattr(cli, "find_spec", lambda name: None if name == "typer" else object())
     code, out, err = call("envs")
@@ -423,28 +322,3 @@ def test_an_agent_in_the_folder_in_which_one_is_takes_part(call, tmp_path, monke
     }
     assert means["own"] == means["gp-ucb"]
     assert sys.path == paths
-
-
-@pytest.mark.long
-def test_the_module_runs_where_the_terminal_knows_ascii_alone():
-    environ = os.environ | {"PYTHONIOENCODING": "ascii", "TERM": "dumb"}
-    done = subprocess.run(
-        [sys.executable, "-W", "error", "-m", "gpbandits", "envs"],
-        env=environ,
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stderr
-    assert "GPBandit-GP-v0" in done.stdout
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("path", study_cases("*.toml"))
-def test_the_studies_of_the_examples_can_be_made(path):
-    check_study(load_study(path))
-
-
-def test_a_class_that_declares_nothing_is_not_said_to_handle_nothing(call):
-    code, shown, _ = call("agents", "players:FirstArm")
-    assert code == 0
-    assert shown.count("not declared, assumed") == len(agents.Features._fields)

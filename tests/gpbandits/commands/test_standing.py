@@ -1,12 +1,15 @@
-"""Who leads while a study runs, which a thread of the display reads."""
+"""What a terminal shows while cells are computed."""
 
 from __future__ import annotations
 
+from inspect import signature
+from pathlib import Path
 from types import SimpleNamespace as Some
 
 import numpy as np
 
 from gpbandits.commands.progress import Bars, Standing
+from gpbandits.commands.ranking import leaderboard
 
 
 def outcome(label, regret):
@@ -42,3 +45,7 @@ def test_once_all_is_there_the_table_speaks():
     assert any("mean regret on e" in str(each) for each in bars.get_renderables())
     bars.advance(task)
     assert not any("mean regret on e" in str(each) for each in bars.get_renderables())
+
+
+def test_a_leaderboard_is_not_written_into_a_user_s_pages():
+    assert signature(leaderboard).parameters["out"].default == Path("leaderboard")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from players import FirstArm
 
 import agents
 from bandit_envs import BanditEnv
@@ -13,11 +14,8 @@ from gpbandits import evaluate
 SMALL = {"num_arms": 8, "horizon": 6, "num_constraints": 1}
 
 
-class OneByOne:
+class OneByOne(FirstArm):
     """An agent without a trial axis."""
-
-    def __init__(self, setting):
-        self.setting = setting
 
     def reset(self, seed):
         self.rng = np.random.default_rng(seed)
@@ -60,13 +58,6 @@ def test_a_callback_cannot_change_what_an_agent_sees():
         assert np.array_equal(record.regret, played().records[name].regret)
 
 
-def test_rounds_after_a_spent_budget_are_not_told():
-    rounds = []
-    keywords = {"num_arms": 8, "horizon": 20, "budget": 3.0}
-    result = evaluate("GPBandit-GP-v0", ["random"], trials=1, env_kwargs=keywords, callback=rounds.append)
-    assert len(rounds) == result.records["random"].played[0] < 20
-
-
 def test_a_loop_of_ones_own_tells_in_the_same_form():
     env = BanditEnv("gp", **SMALL)
     observation, info = env.reset(seed=0)
@@ -89,12 +80,3 @@ def test_errors_of_a_callback_say_who_played():
     with pytest.raises(OSError, match="the tracker is down") as caught:
         played(broken)
     assert "while agent 'GP-UCB' played" in caught.value.__notes__
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [({"callback": 3}, "callback must be None or a callable"), ({"workers": 2}, "workers must be 1")],
-)
-def test_callbacks_that_cannot_be_called_are_refused(options, message):
-    with pytest.raises(ValueError, match=message):
-        played(**{"callback": print} | options)

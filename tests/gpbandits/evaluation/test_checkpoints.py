@@ -1,4 +1,6 @@
-"""Runs that keep checkpoints alone say what the whole runs say."""
+"""Runs in parts, and runs that keep checkpoints alone, say what whole runs say."""
+
+import threading
 
 import numpy as np
 import pytest
@@ -7,6 +9,7 @@ from agents.registry import resolve_agent
 from bandit_envs.problems import build
 from gpbandits.evaluation import evaluate, trace
 from gpbandits.evaluation import record as records
+from gpbandits.evaluation.parts import TrialsPart
 
 KEYWORDS = {"num_arms": 20, "horizon": 50}
 PROBLEM = build("composite", KEYWORDS)  # delays, constraints, contexts and changes
@@ -41,26 +44,12 @@ def short_blocks(monkeypatch):
         monkeypatch.setattr(module, "BLOCK", 7)
 
 
-@pytest.mark.long
-@pytest.mark.usefixtures("short_blocks")
-def test_a_run_in_blocks_is_recorded_as_one_at_once(whole):
-    assert_same(evaluate(PROBLEM, AGENTS, trials=2), whole)
-
-
 @pytest.mark.sampled(2)
 @pytest.mark.usefixtures("short_blocks")
 @pytest.mark.parametrize("rounds", [ROUNDS, [50], [7, 14, 50], lambda horizon: np.arange(5, horizon + 1, 5)])
 def test_a_run_that_keeps_checkpoints_equals_the_whole_run_thinned_to_them_bit_for_bit(whole, rounds):
     kept = rounds(50) if callable(rounds) else rounds
     assert_same(evaluate(PROBLEM, AGENTS, trials=2, checkpoints=rounds), whole.at(kept))
-
-
-def test_an_earlier_end_is_the_last_checkpoint(whole):
-    keywords = KEYWORDS | {"max_episode_steps": 9}
-    short = evaluate("GPBandit-Composite-v0", AGENTS, trials=2, checkpoints=[4, 9], env_kwargs=keywords)
-    np.testing.assert_array_equal(short.rounds, [4, 9])
-    for label in AGENTS:
-        np.testing.assert_allclose(short.regret[label], whole.regret[label][:, [3, 8]], atol=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -71,23 +60,62 @@ def test_checkpoints_that_are_no_rounds_are_refused(wrong):
         evaluate(PROBLEM, ["random"], trials=1, checkpoints=wrong)
 
 
-class Wavering:
-    """Its window changes in mid-run."""
+OF_PARTS = {"num_arms": 20, "horizon": 12, "delay": {"law": "poisson", "mean": 2}}
+PLAYERS = {"batch": "gp-ts", "held": ("gp-ucb", {"repeat": 2.0}), "random": "random"}
+
+
+class Rotating:
+    """An agent of one trial at a time."""
 
     def __init__(self, setting):
-        self.feedback_window = 3.0
+        self.round = 0
 
     def reset(self, seed):
-        pass
+        self.round = 0
 
     def act(self, observation):
-        return 0
+        return self.round
 
     def update(self, observation, action, reward, info):
-        self.feedback_window += 1.0
+        self.round += 1
 
 
-@pytest.mark.usefixtures("short_blocks")
-def test_a_window_must_stay_what_it_is():
-    with pytest.raises(ValueError, match="feedback_window of an agent must be what it was in earlier rounds"):
-        evaluate(PROBLEM, {"it": Wavering}, trials=1)
+@pytest.mark.long
+def test_two_processes_play_the_trials_that_one_plays():
+    told, agents = [], PLAYERS | {"alone": Rotating}
+    problem = build("gp", OF_PARTS)
+    one = evaluate(problem, agents, trials=5, seed=3, first_trial=2, checkpoints=[4, 12])
+    two = evaluate(
+        problem,
+        agents,
+        trials=5,
+        seed=3,
+        first_trial=2,
+        checkpoints=[4, 12],
+        workers=2,
+        progress=lambda name, count: told.append((name, count)),
+    )
+    assert sorted(told) == sorted((name, count) for name in agents for count in (3, 2))
+    assert list(two.records) == list(one.records)
+    np.testing.assert_array_equal(two.rounds, one.rounds)
+    for label, record in one.records.items():
+        for name, value in record._replace(seconds=None)._asdict().items():
+            if value is not None:
+                np.testing.assert_equal(value, getattr(two.records[label], name), err_msg=name)
+
+
+def test_what_cannot_be_sent_to_another_process_is_refused():
+    lock = threading.Lock()
+    with pytest.raises(
+        ValueError, match="workers must be 1 for an environment or an agent that cannot be pickled"
+    ):
+        evaluate("GPBandit-GP-v0", {"it": lambda setting: lock}, trials=2, env_kwargs=OF_PARTS, workers=2)
+
+
+@pytest.mark.parametrize("pieces", [1, 2, 3, 7, 9])
+def test_parts_are_the_whole_in_order_and_none_is_empty(pieces):
+    parts = TrialsPart(5, [(i, -i) for i in range(7)], None).split(pieces)
+    assert len(parts) == min(pieces, 7)
+    assert [seed for part in parts for seed in part.seeds] == [(i, -i) for i in range(7)]
+    assert [part.first_trial for part in parts] == [5 + part.seeds[0][0] for part in parts]
+    assert max(len(part.seeds) for part in parts) - min(len(part.seeds) for part in parts) <= 1

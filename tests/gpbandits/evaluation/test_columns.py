@@ -1,19 +1,10 @@
 """Tables of a result with columns, baseline, style and order of the user's choice, on any terminal."""
 
-import fcntl
 import io
-import os
-import pty
 import re
-import struct
-import subprocess
-import sys
-import termios
-from pathlib import Path
 
 import numpy as np
 import pytest
-import synthetic
 from rich.console import Console
 from synthetic import result
 
@@ -56,24 +47,6 @@ def test_the_column_of_a_metric_is_its_last_values_as_attribute_metric_and_colum
 def test_a_wrong_name_is_met_with_the_right_one(wrong, meant):
     with pytest.raises(ValueError, match=rf"unknown column '{wrong}' \(did you mean '{meant}'\?\)"):
         COSTLY.table([wrong])
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"columns": "regret"}, "columns must be a list of names, such as .*, got \"?'regret"),
-        ({"columns": []}, "columns must be a list of names"),
-        ({"columns": ["regret", "regret"]}, "columns must be names that differ"),
-        ({"baseline": "GP-UBC"}, "baseline must be None or one of .*, got 'GP-UBC'"),
-        ({"style": "+-"}, 'style must be "interval" or "±", got \'\\+-\''),
-        ({"sort": "regert"}, r"unknown column 'regert' \(did you mean 'regret'\?\)"),
-        ({"metric": "simple"}, r"unknown metric 'simple' \(did you mean 'simple_regret'\?\)"),
-        ({"metric": "budget_regret"}, "metric must be what .* has, got 'budget_regret'"),
-    ],
-)
-def test_what_a_table_does_not_take_is_named(arguments, message):
-    with pytest.raises(ValueError, match=message):
-        COSTLY.table(**arguments)
 
 
 def test_a_baseline_and_a_metric_decide_about_differences_and_medians():
@@ -135,37 +108,3 @@ def printed_at(table: Table, width: int) -> list[str]:
     console = Console(width=width, file=io.StringIO())
     console.print(table)
     return console.file.getvalue().splitlines()  # pyright: ignore
-
-
-PRINTING = """
-import sys; sys.path.insert(0, {tests!r})
-from synthetic import result
-print(result(num_constraints=1).table())
-"""
-
-
-@pytest.mark.parametrize("width", [80, 100])
-def test_a_table_printed_in_a_terminal_fits_its_lines(width):
-    """In a real terminal, as `print` is what people call."""
-    ours, theirs = pty.openpty()
-    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, width, 0, 0))
-    code = PRINTING.format(tests=str(Path(synthetic.__file__).parent))
-    environment = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
-    with subprocess.Popen([sys.executable, "-c", code], stdin=theirs, stdout=theirs, env=environment) as made:
-        os.close(theirs)
-        printed = b""
-        while chunk := _read(ours):
-            printed += chunk
-    os.close(ours)
-    assert made.returncode == 0
-    lines = printed.decode().splitlines()
-    assert max(map(len, lines)) <= width
-    assert any("[" in line and "]" in line for line in lines)
-    assert all(line.count("[") == line.count("]") for line in lines[:12])
-
-
-def _read(terminal: int) -> bytes:
-    try:
-        return os.read(terminal, 4096)
-    except OSError:  # Linux raises at the end
-        return b""

@@ -1,4 +1,4 @@
-"""Which share of what can be reached safely an agent certified or played."""
+"""Unsafe plays, and the share of what can be reached safely that an agent certified or played."""
 
 import numpy as np
 import pytest
@@ -76,19 +76,6 @@ def test_coverage_is_that_of_the_definition(label, num_constraints):
     assert max(sizes) > 2
 
 
-def test_safe_agents_cover_by_certifying_and_others_by_playing(result):
-    for label, covered in result.coverage.items():
-        assert covered.shape == (TRIALS,)
-        assert ((covered >= 0.0) & (covered <= 1.0)).all(), label
-
-
-def test_the_table_has_a_column(result):
-    table = result.safety_table()
-    cells = dict(zip(table.header, table.texts[result.ordered.index("safe")], strict=True))
-    assert cells["coverage"].startswith(f"{result.coverage['safe'].mean():.3g}"[:4])
-    assert "Coverage: " in str(table)
-
-
 @pytest.mark.long
 def test_it_is_the_same_alone_thinned_stored_and_isolated(result, tmp_path):
     third = {"trials": 1, "first_trial": 2, "env_kwargs": KEYWORDS}
@@ -142,3 +129,44 @@ def test_blocks_of_points_reach_what_all_of_them_reach(monkeypatch):
     monkeypatch.setattr("gpbandits.evaluation.safety.BLOCK_BYTES", 1)
     np.testing.assert_array_equal(reachable(costs, seed, points, [4.0, 8.0]), whole)
     assert 1 < whole.sum() < 60
+
+
+LINE = np.linspace(0.0, 1.0, 41)[:, None]
+
+
+COSTS = 0.15 - np.abs(LINE.T - 0.55)  # kept where x < 0.4 and where x > 0.7
+SEED = np.zeros(41, dtype=bool)
+SEED[2] = True
+
+
+@pytest.fixture(scope="module")
+def violating():
+    keywords = {"num_arms": 20, "horizon": 25, "safe_seed": True}
+    return evaluate("GPBandit-Constrained-v0", ["config", "safe-ucb"], trials=6, env_kwargs=keywords)
+
+
+def test_unsafe_plays_are_those_that_violate_a_cost(violating):
+    for label, record in violating.records.items():
+        brute = np.cumsum((record.cost > 0).any(axis=2), axis=1)
+        np.testing.assert_array_equal(violating.unsafe_plays[label], brute)
+        for first, counts in zip(violating.first_unsafe[label], brute, strict=True):
+            assert first == (np.flatnonzero(counts)[0] if counts[-1] else -1)
+    assert (violating.unsafe_plays["config"][:, -1] > 0).any()
+    assert (violating.unsafe_plays["safe-ucb"] == 0).all()
+
+
+def test_what_is_reached_is_what_slopes_carry_step_by_step():
+    reached = reachable(COSTS, SEED, LINE, [1.0])
+    np.testing.assert_array_equal(reached, (COSTS[0] <= 0.0) & (LINE[:, 0] < 0.5))
+    few = reachable(COSTS, SEED, LINE, [1.0], eps=0.1)
+    assert (few <= reached).all()
+    assert SEED.sum() < few.sum() < reached.sum()
+    assert reachable(COSTS, SEED, LINE, [1e9]).sum() == 1
+
+
+def test_each_cost_has_its_own_point_and_slope():
+    both = np.concatenate([COSTS, 0.2 - LINE.T])  # the second is kept from 0.2 on
+    start = np.zeros(41, dtype=bool)
+    start[10] = True
+    reached = reachable(both, start, LINE, [1.0, 1.0])
+    np.testing.assert_array_equal(reached, (both <= 1e-15).all(axis=0) & (LINE[:, 0] < 0.5))

@@ -326,8 +326,3 @@ def test_no_process_is_left():
     before = multiprocessing.active_children()
     evaluate("GPBandit-GP-v0", ["random"], trials=1, env_kwargs=SMALL, isolate=True)
     assert set(multiprocessing.active_children()) <= set(before)
-
-
-def test_a_table_names_the_entropy_that_repeats_an_isolated_run():
-    result = evaluate("GPBandit-GP-v0", ["random"], trials=1, env_kwargs={"horizon": 3}, isolate=True)
-    assert f"seed 0, isolated, entropy {result.entropy}." in result.table().notes[0]

@@ -6,16 +6,13 @@ from functools import partial
 import gymnasium as gym
 import numpy as np
 import pytest
-from players import FirstArm
 from sklearn.gaussian_process.kernels import RBF
 
 import agents
 import bandit_envs  # noqa: F401 (registers the ids)
-from agents.registry import resolve_agent
 from bandit_envs import BanditEnv, Problem
 from bandit_envs.problems import build
-from gpbandits.evaluation import Result, evaluate, trial_seeds
-from gpbandits.evaluation.play import Stage
+from gpbandits.evaluation import evaluate, trial_seeds
 
 SMALL = {"horizon": 20, "num_arms": 50}
 
@@ -120,12 +117,6 @@ def test_agents_without_a_trial_axis_are_recorded_in_the_shapes_of_those_with_on
         np.testing.assert_array_equal(getattr(batch, name), getattr(single, name))
 
 
-def test_an_earlier_end_is_respected_for_batches_and_singles():
-    keywords = {"max_episode_steps": 7, **SMALL}
-    result = evaluate("GPBandit-GP-v0", {"a": Scripted, "r": "random"}, trials=2, env_kwargs=keywords)
-    assert result.horizon == 7
-
-
 def test_a_seed_shares_no_trial_with_the_next_and_no_stream_with_the_agents():
     seeds = [trial_seeds(s, i) for s in range(3) for i in range(50)]
     assert len({word for pair in seeds for word in pair}) == 300
@@ -151,27 +142,11 @@ def test_an_agent_that_changes_its_kernel_changes_it_for_nobody_else():
     np.testing.assert_array_equal(after.actions["it"], alone.actions["it"])
 
 
-def test_time_is_measured_per_trial():
-    result = evaluate("GPBandit-GP-v0", ["random"], trials=4, env_kwargs=SMALL)
-    assert result.seconds["random"].shape == (4,)
-    assert (result.seconds["random"] > 0).all()
-
-
 def test_progress_is_told_trial_by_trial():
     calls = []
     agents = {"a": Scripted, "r": "random"}
     evaluate("GPBandit-GP-v0", agents, trials=3, env_kwargs=SMALL, progress=lambda *call: calls.append(call))
     assert calls == [("a", 1), ("a", 1), ("a", 1), ("r", 3)]
-
-
-def test_a_bar_of_progress_counts_the_trials_of_all_agents_on_the_error_stream(capsys):
-    evaluate("GPBandit-GP-v0", {"a": Scripted, "[b]": "random"}, trials=3, env_kwargs=SMALL, progress=True)
-    shown = capsys.readouterr()
-    assert shown.out == ""
-    assert "[b]" in shown.err
-    assert "6/6 trials" in shown.err
-    evaluate("GPBandit-GP-v0", ["random"], trials=1, env_kwargs=SMALL, progress=False)
-    assert capsys.readouterr().err == ""
 
 
 BAD = {
@@ -229,12 +204,6 @@ def test_bad_input_gets_one_clear_error(change, message):
         evaluate("GPBandit-GP-v0", agents, **change)
 
 
-def test_a_stage_takes_no_keywords_any_more():
-    stage = Stage("GPBandit-GP-v0", {"num_arms": 9, "horizon": 5})
-    with pytest.raises(ValueError, match="env_kwargs must be left out of a Stage"):
-        evaluate(stage, ["random"], trials=1, env_kwargs={"horizon": 9})
-
-
 @pytest.mark.parametrize(("key", "of_arm"), [("regret", float), ("cost_mean", lambda arm: np.array([arm]))])
 def test_an_environment_whose_truth_is_no_number_is_named(key, of_arm):
     class Odd(gym.Wrapper):
@@ -249,14 +218,6 @@ def test_an_environment_whose_truth_is_no_number_is_named(key, of_arm):
 
     with pytest.raises(ValueError, match=rf'info\["oracle"\]\["{key}"\] of the environment must be finite'):
         evaluate(made, ["random"], trials=1)
-
-
-def test_an_agent_of_batches_alone_is_told_what_it_lacks():
-    def many(setting, num_trials):
-        raise AssertionError
-
-    with pytest.raises(ValueError, match=r"must take num_trials=None.*give it that default"):
-        evaluate(lambda: gym.make("GPBandit-GP-v0", num_arms=9, horizon=5), {"many": many}, trials=1)
 
 
 def test_a_callable_takes_options_as_its_name_does():
@@ -281,64 +242,7 @@ def test_an_environment_that_is_no_bandit_is_named():
         evaluate("CartPole-v1", ["random"], trials=1)
 
 
-def test_any_integers_will_do_and_can_be_saved(tmp_path):
-    integers = {"trials": np.int64(2), "seed": np.int64(3), "first_trial": np.int64(1)}
-    result = evaluate("GPBandit-GP-v0", ["random"], env_kwargs={"horizon": np.int64(5)}, **integers)
-    result.save(tmp_path / "result.parquet")
-    plain = evaluate("GPBandit-GP-v0", ["random"], trials=2, seed=3, first_trial=1, env_kwargs={"horizon": 5})
-    loaded = Result.load(tmp_path / "result.parquet")
-    np.testing.assert_array_equal(loaded.actions["random"], plain.actions["random"])
-
-
-def test_an_error_of_what_is_no_agent_names_its_label():
-    with pytest.raises(ValueError, match="an agent is a name") as caught:
-        evaluate("GPBandit-GP-v0", {"a": "random", "mine": 3})  # type: ignore[dict-item]
-    assert caught.value.__notes__ == ["for agents['mine']"]
-
-
 def test_an_error_says_which_agent_and_trials_it_came_from():
     with pytest.raises(ValueError, match="action") as caught:
         evaluate("GPBandit-GP-v0", {"far": lambda setting: Scripted(setting, -1)}, trials=2, env_kwargs=SMALL)
     assert caught.value.__notes__ == ["in trials 0..0", "while agent 'far' played"]
-
-
-@pytest.mark.parametrize("num_constraints", [1, 2])
-def test_an_agent_of_one_trial_has_costs_and_violations_like_one_of_many(num_constraints):
-    keywords = {"horizon": 12, "num_arms": 20, "num_constraints": num_constraints}
-    one = resolve_agent("random")
-    result = evaluate(
-        "GPBandit-Constrained-v0",
-        {"many": "random", "one": lambda setting: one(setting)},
-        trials=3,
-        env_kwargs=keywords,
-    )
-    assert result.costs["one"].shape == (3, 12, num_constraints)
-    np.testing.assert_array_equal(result.costs["one"], result.costs["many"])
-    np.testing.assert_array_equal(result.violation["one"], result.violation["many"])
-
-
-class OnlyInBatches(Scripted):
-    """Always has an axis of trials, whose number it has to be told."""
-
-    def __init__(self, setting, num_trials):
-        super().__init__(setting)
-        self.num_trials = num_trials
-
-    def act(self, observation):
-        assert observation.shape == (self.num_trials, 1)
-        return np.zeros(self.num_trials, dtype=int)
-
-
-def test_one_trial_has_an_axis_of_trials_for_an_agent_that_must_be_told_how_many_there_are():
-    result = evaluate("GPBandit-GP-v0", {"it": OnlyInBatches}, trials=1, env_kwargs={"horizon": 3})
-    assert result.actions["it"].shape == (1, 3)
-
-
-@pytest.mark.parametrize("track", [object(), "two\nlines", 3])
-def test_a_track_that_is_no_text_is_refused(track):
-    class OfATrack(FirstArm):
-        pass
-
-    OfATrack.track = track
-    with pytest.raises(ValueError, match="track of an agent must be None or text in one line"):
-        evaluate("GPBandit-GP-v0", {"a": OfATrack}, trials=1, env_kwargs={"horizon": 3, "num_arms": 3})

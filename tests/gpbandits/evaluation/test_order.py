@@ -10,7 +10,6 @@ import pytest
 from synthetic import result as synthetic_result
 
 import agents
-from agents.protocol import Features
 from bandit_envs import make
 from bandit_envs.data import find
 from bandit_envs.environment.registration import IDS
@@ -105,13 +104,6 @@ def test_an_unfit_agent_is_the_baseline_only_where_nobody_else_is():
     )
 
 
-@pytest.mark.long
-def test_what_is_asked_first_is_what_the_problem_says():
-    assert [played(f"GPBandit-{name}-v0").asked for name in ("GP", "Constrained", "SmallFeasibleRegion")] == [
-        None, "hard_violation", "violation",
-    ]  # fmt: skip
-
-
 def test_regret_orders_those_whose_violations_do_not_differ_significantly():
     """By the definition, agent by agent; the case has groups of several agents and more than one group."""
     rng = np.random.default_rng(0)
@@ -144,20 +136,6 @@ def test_agents_that_do_the_same_are_seldom_taken_for_different():
     assert wrong / runs < 0.05 + 4 * np.sqrt(0.05 * 0.95 / runs)
 
 
-def test_few_trials_put_an_agent_of_more_violation_last_however_many_agents_there_are():
-    """Of 6 trials a p-value is at least 1/32, which is never significant with Holm's correction for 15."""
-    rng = np.random.default_rng(0)  # no two pairs are the same test
-    first = {f"safe{i}": 0.01 * rng.random(6) for i in range(5)} | {"blind": np.arange(6.0) + 1}
-    losses = {label: np.full(6, -i) for i, label in enumerate(first)}
-    assert ordered(losses, first)[-1] == "blind"
-
-
-def test_of_a_single_trial_the_difference_itself_decides():
-    losses = {"blind": np.array([1.0]), "safe": np.array([2.0])}
-    assert ordered(losses, {"blind": np.array([9.0]), "safe": np.array([0.0])}) == ["safe", "blind"]
-    assert ordered(losses, {"blind": np.array([0.0]), "safe": np.array([0.0])}) == ["blind", "safe"]
-
-
 def test_rank_sets_let_what_comes_first_decide_where_it_differs_significantly():
     rng = np.random.default_rng(1)
     losses = {label: rng.normal(level, 0.1, size=20) for label, level in zip("abc", (3, 2, 1), strict=True)}
@@ -169,7 +147,3 @@ def test_rank_sets_let_what_comes_first_decide_where_it_differs_significantly():
     ]
     same = dict.fromkeys("abc", np.zeros(20))
     assert rank_sets(losses, first=same) == rank_sets(losses)
-
-
-def test_the_features_that_are_asked_of_agents_have_names_among_theirs():
-    assert {*MARKED} <= set(Features._fields)

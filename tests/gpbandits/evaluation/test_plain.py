@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
-from gpbandits.evaluation.isolation import MOST_TEXT, NUMBERS, NotPlainError, cut, read, write
+from gpbandits.evaluation.isolation import MOST_TEXT, NUMBERS, NotPlainError, read, write
 
 LEAVES = st.none() | st.booleans() | st.integers(-(2**63), 2**63) | st.floats(allow_nan=False) | st.text()
 VALUES = st.recursive(LEAVES, lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner))
@@ -85,12 +85,3 @@ def test_any_other_bytes_are_plain_data_or_refused(content, at, byte):
     for given_ in (content, bytes(whole)):
         with suppress(NotPlainError):
             read(given_)
-
-
-def test_long_text_keeps_its_beginning_and_its_end():
-    text = "begin" + "x" * 10**6 + "end"
-    short = cut(text, 100)
-    assert len(short) < 200
-    assert short.startswith("begin")
-    assert short.endswith("end")
-    assert cut("short", 5) == "short"

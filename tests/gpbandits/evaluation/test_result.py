@@ -1,17 +1,13 @@
 """Results: their arithmetic, files, tables and figures."""
 
-import io
-import subprocess
 import sys
 
 import gymnasium as gym
 import numpy as np
 import pytest
-from rich.console import Console
 from synthetic import record, result
 
 from gpbandits.evaluation.formats import number, text
-from gpbandits.evaluation.plots import regret_figure
 from gpbandits.evaluation.result import Record, Result, join_trials
 from gpbandits.evaluation.statistics import bootstrap_interval, paired_difference
 
@@ -112,40 +108,6 @@ def test_the_frame_has_one_row_an_agent_trial_and_round():
     assert row["action_1"] == res.actions["GP-TS"][5, 30, 1]
 
 
-@pytest.mark.parametrize(
-    ("make", "message"),
-    [
-        (lambda: Result("e", 0, {}), "at least one agent"),
-        (
-            lambda: Result("e", 0, {"a": record(), "b": record(num_trials=3)}),
-            r"regret of agent 'b' must have shape \(8",
-        ),
-        (lambda: Result("e", 0, {"a": record()._replace(seconds=np.ones(3))}), "seconds of agent 'a'"),
-        (lambda: Result("e", 0, {"a": record()}, frozenset({"b"})), "without a record: b"),
-        (lambda: result().at([1, 5]), "horizon 60"),
-        (lambda: result().at([0, 60]), "at least 1"),
-        (lambda: result().curves("total"), "choose one of budget_regret, regret"),  # pyright: ignore
-        (lambda: result().table(baseline="GP-UBC"), "baseline must be None or one of .*, got 'GP-UBC'"),
-        (lambda: result().plot("r.bmp"), "one of .pdf, .png, .svg"),
-        (lambda: result().plot("r.png", scale="log"), "unknown scale 'log'"),  # pyright: ignore
-    ],
-)
-def test_bad_input_gives_a_clear_error(make, message):
-    with pytest.raises(ValueError, match=message):
-        make()
-
-
-def test_a_foreign_file_is_named(tmp_path):
-    result().to_frame().to_parquet(tmp_path / "f.parquet")
-    with pytest.raises(ValueError, match=r"f\.parquet is a Parquet file, but not one"):
-        Result.load(tmp_path / "f.parquet")
-
-
-def test_a_folder_is_no_file(tmp_path):
-    with pytest.raises(ValueError, match="path must be of a file that `save` wrote, not a folder"):
-        Result.load(tmp_path)
-
-
 def test_a_damaged_file_is_named(tmp_path):
     result().save(tmp_path / "r.parquet")
     (tmp_path / "r.parquet").write_bytes((tmp_path / "r.parquet").read_bytes()[:-100])
@@ -183,83 +145,6 @@ def test_an_agent_that_approximates_may_still_be_the_baseline():
     assert "minus GP-UCB" in result(approximate={"GP-UCB"}).table().header
 
 
-@pytest.mark.parametrize("width", [70, 80, 100, 200])
-def test_the_table_fits_any_console(width):
-    console = Console(width=width, file=io.StringIO(), force_terminal=False)
-    with console.capture() as capture:
-        console.print(result(privileged={"GP-UCB"}).table())
-    assert max(map(len, capture.get().splitlines())) <= width
-    assert "GP-UCB†" in capture.get()
-
-
-def test_one_trial_has_a_table_without_intervals():
-    text = str(result(num_trials=1).table())
-    assert "[" not in text.splitlines()[4].split("  ")[1]
-    assert "nan" not in text
-    assert "1 trial of 60 rounds" in text
-    assert "interval" not in text
-
-
-def test_the_table_keeps_labels_and_intervals_whole_on_a_console_of_80_columns():
-    console = Console(width=80, file=io.StringIO(), force_terminal=False)
-    with console.capture() as capture:
-        console.print(result(labels=("pure-exploration", "gp-ucb-sdf")).table())
-    assert "pure-exploration" in capture.get()
-    assert all(line.count("[") == line.count("]") for line in capture.get().splitlines())
-
-
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [
-        (0, "0"),
-        (1234.56, "1235"),
-        (12.345, "12.3"),
-        (0.012345, "0.0123"),
-        (-3e-7, "-3.00e-07"),
-        (np.nan, "-"),
-    ],
-)
-def test_numbers_have_three_significant_digits(value, text):
-    assert number(value) == text
-
-
-@pytest.mark.parametrize("scale", ["linear", "log-log"])
-@pytest.mark.parametrize("metric", ["regret", "average_regret", "simple_regret"])
-def test_a_figure_draws_one_line_an_agent_in_every_scale_and_metric(scale, metric, any_result):
-    axes = regret_figure(any_result, scale, metric).axes[0]
-    labels = [text.get_text() for text in axes.get_legend().get_texts()]
-    assert labels[:3] == [any_result.marked(label) for label in any_result.ordered]
-    assert labels[3].startswith("† privileged")
-    mean = any_result.curves(metric)["random"].mean(axis=0)
-    x, y = (np.asarray(data) for data in axes.lines[2].get_data())
-    np.testing.assert_allclose(y, mean[x - 1])
-
-
-@pytest.mark.long
-def test_curves_that_reach_zero_or_are_missing_can_be_drawn_on_logarithmic_axes(tmp_path):
-    res = result()
-    res.simple_regret["GP-TS"][:, 20:] = 0
-    res.simple_regret["GP-UCB"][:] = 0
-    res.simple_regret["random"][:, :3] = np.nan
-    res.plot(tmp_path / "r.png", scale="log-log", metric="simple_regret")
-
-
-@pytest.mark.long
-def test_no_regret_at_all_can_be_drawn_on_logarithmic_axes(tmp_path):
-    none = result()
-    for each in none.records.values():
-        each.regret[:] = 0
-    none.plot(tmp_path / "r.png", scale="log-log")
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("suffix", [".png", ".pdf", ".svg"])
-def test_a_figure_is_written_in_the_format_of_its_suffix(suffix, tmp_path):
-    result().plot(tmp_path / f"r{suffix}")
-    start = (tmp_path / f"r{suffix}").read_bytes()[:5]
-    assert start == {".png": b"\x89PNG\r", ".pdf": b"%PDF-", ".svg": b"<?xml"}[suffix]
-
-
 @pytest.mark.parametrize(
     ("package", "use"),
     [
@@ -288,23 +173,3 @@ def rendered():
     env = gym.make("bandit_envs:GPBandit-GP-v0", render_mode="rgb_array")
     env.reset(seed=0)
     env.render()
-
-
-@pytest.mark.long
-def test_drawing_leaves_pyplot_alone():
-    code = "import sys; from gpbandits.evaluation import plots; assert 'matplotlib.pyplot' not in sys.modules"
-    subprocess.run([sys.executable, "-c", code], check=True)
-
-
-@pytest.mark.parametrize("constraints", [0, 2])
-@pytest.mark.parametrize("width", [80, 100, 140])
-def test_no_label_and_no_number_of_a_table_breaks_on_a_console_of_80_columns(width, constraints):
-    labels = ("gp-ucb-noiseless-constraints", "gp-ucb-noisy-constraints", "random")
-    table = result(labels=labels, num_constraints=constraints, num_trials=3).table()
-    console = Console(width=width, file=io.StringIO())
-    console.print(table)
-    printed = console.file.getvalue().split()  # pyright: ignore
-    assert set(labels) <= set(printed)
-    shown = [i for i, name in enumerate(table.header) if i == 1 or name in printed]
-    assert {piece for row in table.texts for i in shown for piece in row[i].split()} <= set(printed)
-    assert max(map(len, console.file.getvalue().splitlines())) <= width  # pyright: ignore

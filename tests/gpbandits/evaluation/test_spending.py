@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from players import FirstArm
 
 from gpbandits import evaluate
 from gpbandits.evaluation import Result
 from gpbandits.evaluation.measures import metrics_of
 from gpbandits.evaluation.record import budget_grid, over_budget
 from gpbandits.report.standings import Standings, relative_losses
-from gpbandits.report.tables import comparison, spending, summary
+from gpbandits.report.tables import comparison, summary
 
 ENVIRONMENT = {"num_arms": 20, "budget": {"law": "gp", "budget": 6, "noise_std": 0.1}}
 
@@ -36,13 +37,6 @@ def test_curves_carry_their_last_value_after_the_last_play():
                 assert curves is result.simple_regret or (np.diff(row[:rounds]) != 0).any()
 
 
-def test_the_budget_is_never_exceeded_and_less_than_a_play_is_left():
-    result = played()
-    for label in result.agents:
-        left = 6.0 - result.spent[label][:, -1]
-        assert ((left >= 0) & (left < 1.2)).all()
-
-
 def test_budget_regret_is_what_the_best_rate_would_have_earned_less_the_rewards():
     keywords = {**ENVIRONMENT, "budget": {"law": "unit", "budget": 6}}
     result = evaluate("GPBandit-Budget-v0", ["random"], trials=3, env_kwargs=keywords)
@@ -62,18 +56,6 @@ def test_a_file_keeps_what_was_spent(tmp_path):
     assert {"round_spent", "round_shortfall"} <= set(result.to_frame().columns)
 
 
-def test_checkpoints_keep_the_sums():
-    whole = played()
-    rounds = np.unique(np.geomspace(1, whole.horizon, 7).astype(int))
-    for thin in (whole.at(rounds), played(checkpoints=tuple(rounds.tolist()))):
-        for label in whole.agents:
-            np.testing.assert_allclose(thin.spent[label], whole.spent[label][:, rounds - 1])
-            np.testing.assert_array_equal(
-                thin.simple_regret[label], whole.simple_regret[label][:, rounds - 1]
-            )
-            np.testing.assert_array_equal(thin.played[label], whole.played[label])
-
-
 def test_a_curve_over_the_budget_is_what_a_trial_had_when_that_was_spent():
     spent, values = np.array([[1.0, 1.5, 3.0, 3.0]]), np.array([[10.0, 20.0, 30.0, 30.0]])
     grid = np.array([1.0, 1.4, 1.5, 2.9, 3.0, 4.0])
@@ -82,68 +64,14 @@ def test_a_curve_over_the_budget_is_what_a_trial_had_when_that_was_spent():
     assert (whole[0], whole[-1]) == (1.0, 3.0)
 
 
-@pytest.mark.sampled(1)
-@pytest.mark.parametrize("scale", ["linear", "log-log"])
-@pytest.mark.parametrize("metric", ["regret", "simple_regret", "budget_regret"])
-def test_figures_can_be_over_what_is_spent(tmp_path, scale, metric):
-    path = tmp_path / "figure.png"
-    played().plot(path, scale, metric, x="spent")
-    assert path.stat().st_size > 10_000
-
-
-def test_tables_rank_by_the_regret_against_the_budget_and_count_rounds():
-    text = str(played().table())
-    assert "budget regret" in text
-    assert "rounds" in text
-
-
-def test_what_needs_a_budget_says_so(tmp_path):
-    free = evaluate("GPBandit-GP-v0", ["random"], trials=2, env_kwargs={"num_arms": 9, "horizon": 5})
-    assert free.spent == free.budget_regret == {}
-    assert (free.played["random"] == 5).all()
-    with pytest.raises(ValueError, match='x must be "round" where plays cost nothing'):
-        free.plot(tmp_path / "figure.png", x="spent")
-    with pytest.raises(ValueError, match="unknown x 'time'"):
-        free.plot(tmp_path / "figure.png", x="time")
-    with pytest.raises(ValueError, match='metric "budget_regret" needs an environment with a budget'):
-        free.plot(tmp_path / "figure.png", metric="budget_regret")
-
-
-def test_the_table_says_how_many_rounds_were_played_and_what_they_cost():
-    result = evaluate("GPBandit-Budget-v0", ["random"], trials=2, env_kwargs=ENVIRONMENT)
-    table = result.table()
-    cells = dict(zip(table.header, table.texts[0], strict=True))
-    assert float(cells["rounds"].split()[0]) == pytest.approx(result.played["random"].mean(), rel=0.01)
-    assert float(cells["spent"].split()[0]) == pytest.approx(result.spent["random"][:, -1].mean(), rel=0.01)
-    assert "budget regret" in table.header
-
-
-def test_a_report_has_a_table_of_budgets_where_there_are_any():
-    result = evaluate("GPBandit-Budget-v0", ["random", "ratio-ucb"], trials=2, env_kwargs=ENVIRONMENT)
-    grid = spending(result)
-    assert grid.header == ("agent", "budget regret", "rounds", "spent")
-    by_agent = {row[0]: row[1:] for row in grid.rows}
-    for label in result.agents:
-        regret, rounds, spent = by_agent[label]
-        assert regret.estimate == pytest.approx(result.budget_regret[label][:, -1].mean())
-        assert rounds.estimate == result.played[label].mean()
-        assert spent.estimate == pytest.approx(result.spent[label][:, -1].mean())
-
-
-class Spender:
+class Spender(FirstArm):
     """Plays the dearest arm: its plays are few, and the worst that one can make of a budget."""
 
     def __init__(self, setting):
         self.arm = int(np.argmax(setting.known_costs))
 
-    def reset(self, seed):
-        pass
-
     def act(self, observation):
         return self.arm
-
-    def update(self, *round_):
-        pass
 
 
 @cache
@@ -171,12 +99,3 @@ def test_few_plays_are_no_merit_anywhere():
     assert comparison(result).name == "comparison-budget_regret"
     assert next(iter(metrics_of(result))) == "budget_regret"
     assert "budget regret" in result.plot().axes[0].get_ylabel()
-
-
-@pytest.mark.long
-def test_averages_are_of_the_plays_that_were_made():
-    result = contest()
-    for label, average in result.average_regret.items():
-        np.testing.assert_allclose(average[:, -1], result.regret[label][:, -1] / result.played[label])
-        np.testing.assert_array_equal(average[:, 0], result.regret[label][:, 0])
-    assert "budget regret" in summary(result).header

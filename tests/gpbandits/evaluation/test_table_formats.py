@@ -1,16 +1,22 @@
-"""Tables as data frames, comma-separated values, Markdown and LaTeX."""
+"""Formats of tables, and marks of agents in tables and legends."""
+
+from __future__ import annotations
 
 import csv
 import dataclasses
 import io
-from html import unescape
 
 import numpy as np
 import pandas as pd
 import pytest
 from synthetic import result
 
+from gpbandits.evaluation.marks import MARKS, footnotes
+from gpbandits.evaluation.plots import regret_figure
+from gpbandits.evaluation.result import Result
 from gpbandits.evaluation.table import Table
+from gpbandits.report.standings import Standings
+from gpbandits.report.tables import comparison, growth, summary, timing
 
 TABLE = result(labels=("50 % & more_", "a|b", "random"), privileged={"a|b"}).table()
 
@@ -27,13 +33,6 @@ def test_frames_and_csv_have_numbers_with_all_digits_and_columns_for_the_ends_of
     assert (ends[:, 1] <= ends[:, 0])[~np.isnan(ends[:, 0])].all()
     read = pd.read_csv(io.StringIO(TABLE.to_csv()))
     pd.testing.assert_frame_equal(read, frame, check_exact=True)
-
-
-def test_a_table_of_missing_numbers_has_columns_of_numbers():
-    table = Table("", ("agent", "value"), (("a", None), ("b", None)), ())
-    assert table.to_frame()["value"].isna().all()
-    assert table.to_frame()["value"].dtype == float
-    assert table.to_csv() == "agent,value\na,\nb,\n"
 
 
 @pytest.mark.parametrize("label", ["=1+1", "+cmd|x", "@sum", "-a", "\tx", "-", "-1.5", "+41.3", "-2e-05"])
@@ -67,18 +66,57 @@ def test_markdown_has_no_html_and_no_links_of_labels():
     assert "&amp; more" in written
 
 
-def test_markdown_has_all_cells_in_their_order():
-    header, rule, *lines = TABLE.to_markdown().splitlines()
-    assert unescape(header) == f"| {' | '.join(TABLE.header)} |"
-    assert rule.count("---") == len(TABLE.header)
-    assert lines[1].startswith("| a&#124;b† | ")
-    assert [line.count(" | ") for line in lines[:3]] == [len(TABLE.header) - 1] * 3
-    assert any(cell.startswith("+") for row in TABLE.texts for cell in row)  # differences have signs
-    assert TABLE.notes[-1] in lines[-1]
-
-
 def test_latex_has_a_line_an_agent_and_escapes_what_is_special():
     text = TABLE.to_latex()
     assert text.count(r" \\") == 1 + len(TABLE.rows)
     assert r"50 \% \& more\_ & " in text
     assert r"a$|$b$^\dagger$ & " in text
+
+
+each_mark = pytest.mark.parametrize("mark", MARKS, ids=lambda mark: mark.which)
+
+
+def marked(mark):
+    """A result of which one agent carries a mark."""
+    if mark.which == "pretrained":
+        return dataclasses.replace(result(), tracks={"GP-UCB": "pretrained"})
+    return result(**{mark.which: {"GP-UCB"}})
+
+
+def grids(res) -> list[Table]:
+    standings = Standings([res, res], "random")
+    across = [standings.overall(), standings.improvement()]
+    return [*across, *(table(res) for table in (summary, comparison, growth, timing))]
+
+
+@each_mark
+def test_a_mark_is_in_every_table_with_its_footnote(mark):
+    for table in (marked(mark).table(), *grids(marked(mark))):
+        assert f"GP-UCB{mark.sign}" in " ".join(
+            [table.title, *table.header, *(str(row[0]) for row in table.rows)]
+        )
+        assert [note for note in table.notes if mark.sign in note][-1] == mark.footnote
+
+
+@each_mark
+def test_a_mark_is_ascii_in_latex(mark):
+    (table, *_) = grids(marked(mark))
+    assert mark.sign not in table.to_latex()
+    assert "GP-UCB$^" in table.to_latex()
+
+
+@each_mark
+def test_a_mark_is_in_the_legend(mark):
+    texts = [text.get_text() for text in regret_figure(marked(mark)).axes[0].get_legend().get_texts()]
+    assert f"GP-UCB{mark.sign}" in texts
+    assert texts[-1] == mark.legend
+    assert " ".join(mark.legend.split()) + "." == mark.footnote
+
+
+@each_mark
+def test_a_mark_survives_the_file_and_the_choice_of_agents(mark, tmp_path):
+    marked(mark).save(tmp_path / "r.parquet")
+    found = Result.load(tmp_path / "r.parquet")
+    assert found.marked("GP-UCB") == f"GP-UCB{mark.sign}"
+    assert footnotes(found.select(["GP-UCB"])) == [mark.footnote]
+    assert footnotes(found.select(["GP-TS", "random"])) == []

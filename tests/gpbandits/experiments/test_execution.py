@@ -16,11 +16,9 @@ from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 
-import numpy as np
 import pytest
 
 from gpbandits.experiments import Store, Study, run, write_tables
-from gpbandits.experiments.backends import local
 from gpbandits.experiments.cluster import dask
 from gpbandits.experiments.locks import is_locked, locked
 from gpbandits.experiments.store import count_all
@@ -328,20 +326,6 @@ def slow_run(tmp_path, monkeypatch):
     started.communicate()
 
 
-def workers_of(pid: int) -> list[int]:
-    """Processes that joblib has started for a run, whether they have work or not."""
-    children = map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text().split())
-    return [child for child in children if b"popen_loky" in Path(f"/proc/{child}/cmdline").read_bytes()]
-
-
-@pytest.mark.long
-def test_workers_that_have_not_begun_do_not_outlive_a_killed_run_either(slow_run):
-    wait_for(lambda: len(workers_of(slow_run.pid)) == 2)
-    workers = workers_of(slow_run.pid)
-    slow_run.kill()
-    wait_for(lambda: not any(map(alive, workers)))
-
-
 @pytest.mark.long
 def test_workers_do_not_outlive_a_killed_run(tmp_path, slow_run):
     wait_for(lambda: (tmp_path / "notes").exists() and list((tmp_path / "out" / "cells").glob("*.parquet")))
@@ -439,18 +423,6 @@ def test_a_cell_of_a_worker_that_stands_still_goes_to_another_and_fails_at_the_s
     assert len(set((tmp_path / "notes").read_text().split())) == 2  # processes, none asked a third time
 
 
-@pytest.mark.long
-@pytest.mark.filterwarnings("default")
-def test_a_worker_that_stands_still_before_the_run_does_not_hold_it(tmp_path, monkeypatch):
-    distributed = pytest.importorskip("distributed", reason="needs the extra `cluster`")
-    monkeypatch.setattr("gpbandits.experiments.cluster.IMPORTED", 10.0)
-    options = {"processes": True, "dashboard_address": ":0", "silence_logs": 50}
-    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, **options) as made:
-        os.kill(made.workers[0].pid, signal.SIGSTOP)
-        with pytest.warns(UserWarning, match=f"are restarted: {made.workers[0].worker_address}$"):
-            assert run(study(), Store(tmp_path), backend=dask(made.scheduler_address)) == []
-
-
 @pytest.fixture
 def by_hand(tmp_path):
     """Start a scheduler and a worker as processes of their own; yield the scheduler and its address."""
@@ -500,72 +472,3 @@ def test_workers_without_a_heartbeat_for_longer_than_a_cell_may_take_stand_still
     scheduler = SimpleNamespace(workers=workers)
     assert cluster.silent_workers(50.0, scheduler) == {"standing": {"b", "c"}, "idle": set()}
     assert cluster.silent_workers(math.inf, scheduler) == {}
-
-
-@pytest.mark.sampled(2)
-@pytest.mark.filterwarnings("default")
-@pytest.mark.parametrize("address", ["tcp://127.0.0.1:1", "nonsense", "foo://x:1"])
-def test_a_scheduler_that_does_not_answer_is_named_at_once(tmp_path, monkeypatch, address):
-    pytest.importorskip("distributed", reason="needs the extra `cluster`")
-    monkeypatch.setattr("gpbandits.experiments.cluster.ANSWER", 0.5)
-    with pytest.raises(ValueError, match=rf"scheduler must be the address .* got '{address}'"):
-        run(study(), Store(tmp_path), backend=dask(address))
-
-
-@pytest.mark.filterwarnings("default")
-def test_workers_of_a_cluster_must_have_one_thread(tmp_path):
-    distributed = pytest.importorskip("distributed", reason="needs the extra `cluster`")
-    options = {"processes": False, "dashboard_address": ":0"}
-    with (
-        distributed.LocalCluster(n_workers=1, threads_per_worker=2, **options) as threaded,
-        pytest.raises(
-            ValueError, match=r"one thread each, .* got 2; start them with `dask worker --nthreads 1`"
-        ),
-    ):
-        run(study(), Store(tmp_path), backend=dask(threaded.scheduler_address))
-
-
-@pytest.mark.filterwarnings("default")
-@pytest.mark.parametrize("workers", [1, 2])
-def test_workers_of_a_cluster_must_be_processes_of_their_own(tmp_path, workers):
-    distributed = pytest.importorskip("distributed", reason="needs the extra `cluster`")
-    options = {"processes": False, "dashboard_address": ":0"}
-    with (
-        distributed.LocalCluster(n_workers=workers, threads_per_worker=1, **options) as threaded,
-        pytest.raises(ValueError, match=r"must be processes of their own, .* threads of one process"),
-    ):
-        run(study(), Store(tmp_path), backend=dask(threaded.scheduler_address))
-    assert not list(tmp_path.glob("*.parquet"))
-
-
-@pytest.mark.filterwarnings("default")
-def test_a_cluster_without_workers_is_said_to_have_none(tmp_path, monkeypatch):
-    distributed = pytest.importorskip("distributed", reason="needs the extra `cluster`")
-    for name in ("GATHERING", "GATHERED"):
-        monkeypatch.setattr(f"gpbandits.experiments.cluster.{name}", 0.2)
-    options = {"processes": False, "dashboard_address": ":0"}
-    with (
-        distributed.LocalCluster(n_workers=0, **options) as empty,
-        pytest.warns(UserWarning, match="has no workers yet: start some with `dask worker "),
-        pytest.raises(ValueError, match=r"must have workers, .* with none in 0\.4 s; start some with"),
-    ):
-        run(study(), Store(tmp_path), backend=dask(empty.scheduler_address))
-
-
-def test_a_process_of_a_cluster_plays_one_cell_at_a_time(tmp_path):
-    from gpbandits.experiments import cluster
-
-    (cell, *_), store = study().cells(), Store(tmp_path)
-    task = CellTask(cell, store.path(cell), store.metadata(cell))
-    with cluster.playing, pytest.raises(ValueError, match="must be processes of their own"):
-        cluster.settle_there(task)
-    assert not store.holds(cell)
-
-
-def test_progress_reports_the_regret_of_every_trial(tmp_path):
-    outcomes = []
-    run(study(block_size=2), Store(tmp_path), report=outcomes.append, backend=local(1))
-    ((_, result), _) = Store(tmp_path).load(study(block_size=2))
-    told = [outcome.regret for outcome in outcomes if outcome.cell.environment == GP]
-    kept = [result.regret[agent.label][block, -1] for block in (slice(0, 2), slice(2, 4)) for agent in AGENTS]
-    np.testing.assert_array_equal(np.concatenate(told), np.concatenate(kept))

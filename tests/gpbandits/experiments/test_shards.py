@@ -93,28 +93,6 @@ def test_a_share_is_read_from_the_option_or_from_the_scheduler(text, variables, 
     assert shard_of(text, variables) == Shard(*share)
 
 
-@pytest.mark.parametrize(
-    ("text", "variables", "message"),
-    [
-        ("0/3", {}, "with i from 1 to n"),
-        ("4/3", {}, "with i from 1 to n"),
-        ("3", {}, "with i from 1 to n"),
-        ("a/b", {}, "with i from 1 to n"),
-        ("auto", {}, "must run in a job of an array"),
-        ("auto", {"SGE_TASK_ID": "undefined", "LSB_JOBINDEX": "0"}, "must run in a job of an array"),
-        ("auto", {"PBS_ARRAY_INDEX": "2"}, "must be auto/n in an array of PBS"),
-        ("auto/3", {"PBS_ARRAY_INDEX": "0"}, "with i from 1 to n"),
-        ("auto", {"SLURM_ARRAY_TASK_ID": "0"}, "needs whole numbers in SLURM_ARRAY_TASK_ID, "),
-        ("auto", {"LSB_JOBINDEX": "x", "LSB_JOBINDEX_END": "4"}, "needs whole numbers in LSB_JOBINDEX, "),
-        ("auto", {"LSB_JOBINDEX": "5", "LSB_JOBINDEX_END": "4"}, "with i from 1 to n"),
-        ("auto/9", {"LSB_JOBINDEX": "2", "LSB_JOBINDEX_END": "4"}, "must be auto in an array of 4 jobs"),
-    ],
-)
-def test_a_share_that_cannot_be_is_named(text, variables, message):
-    with pytest.raises(ValueError, match=message):
-        shard_of(text, variables)
-
-
 @pytest.mark.parametrize("number", [1, 2, 3, 10])
 def test_shares_begin_apart_and_each_job_takes_every_cell_in_the_end(number):
     orders = [Shard(i, number).ordered(range(7)) for i in range(1, number + 1)]
@@ -208,13 +186,6 @@ def test_a_job_that_ends_before_the_others_says_what_is_missing(tmp_path):
     late = [text for text in texts if "12 trials of 10 rounds" in text]
     assert len(early) + len(late) == 2
     assert late
-
-
-@pytest.mark.long
-def test_a_share_is_for_processes_of_this_machine(tmp_path):
-    job = started(tmp_path, "--shard", "1/2", "--backend", "dask", "--scheduler", "tcp://127.0.0.1:1")
-    assert "--shard is for --backend local" in job.communicate(timeout=PATIENCE)[1]
-    assert job.returncode == 2
 
 
 def hold(folder: str, key: str, ready: str, end: str) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import dataclasses
 import importlib
 import json
@@ -13,13 +12,12 @@ import sys
 import tomllib
 from pathlib import Path
 
-import numpy as np
 import pytest
 from study_cases import called
 
 from gpbandits.evaluation.parquet import read_metadata
 from gpbandits.evaluation.result import Result
-from gpbandits.experiments import Store, cells, failures, keep_study, load_study, open_results, run
+from gpbandits.experiments import cells, failures, keep_study, open_results, run
 from gpbandits.experiments.locks import locked
 from gpbandits.experiments.store import count_all
 from gpbandits.experiments.toml import parse_study
@@ -210,80 +208,6 @@ def test_a_file_that_a_live_run_is_writing_is_not_superfluous(call):
         pass
 
 
-def test_timings_are_a_table_of_their_own(call):
-    call("run")
-    study, store = open_results("out")
-    ((_, result),) = store.load(study)
-    with open("out/timings.csv", newline="") as file:
-        rows = list(csv.DictReader(file))
-    assert [row["trial"] for row in rows] == [*"01234", *"01234"]
-    assert float(rows[0]["seconds"]) == pytest.approx(result.seconds["moody"][0], abs=1e-6)
-    table = Result.load("out/results/GP.parquet")
-    assert table.seconds["moody"].tolist() == pytest.approx([float("nan")] * 5, nan_ok=True)
-    assert table.regret["moody"].tolist() == result.regret["moody"].tolist()
-
-
-def test_a_folder_without_a_study_is_named(call):
-    with pytest.raises(ValueError, match=r"must hold the plan\.json that `gpbandits run --out` writes"):
-        open_results("nowhere")
-    code, _, err = call("status")
-    assert code == 2
-    assert "got out without one" in err
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (["--backend", "dask"], "--scheduler must be given with --backend dask"),
-        (["--scheduler", "tcp://x:1"], "--scheduler must be given with --backend dask"),
-        (["--backend", "dask", "--scheduler", "tcp://x:1"], "--workers is for --backend local"),
-    ],
-)
-def test_options_of_backends_must_fit(call, options, message):
-    code, out, err = call("run", *options)
-    assert (code, out) == (2, "")
-    assert message in err
-    assert not Path("out").exists()
-
-
-def test_a_store_loads_what_another_study_of_the_same_cells_computed(call):
-    call("run")
-    Path("other.toml").write_text(STUDY.replace('"small"', '"other"').replace('"moody"', '"renamed"'))
-    other = load_study("other.toml")
-    ((_, result),) = Store("out/cells").load(other)
-    assert result.agents == ["renamed", "random"]
-
-
-def test_the_progress_bar_shows_the_mean_regret_of_the_environment_whose_cell_came_last():
-    from gpbandits.commands.progress import Standing
-    from gpbandits.experiments import Outcome
-
-    study = parse_study(tomllib.loads(STUDY))
-    cells = {cell.agent.label: cell for cell in study.cells()}
-    standing = Standing()
-    assert str(standing) == ""
-    standing.add(Outcome(cells["random"], regret=np.array([3.0, 5.0])))
-    standing.add(Outcome(cells["moody"], failure="Traceback"))
-    assert str(standing) == "mean regret on GP (trials of this run): random 4.00 (2)"
-    standing.add(Outcome(cells["random"], regret=np.array([13.0])))
-    standing.add(Outcome(cells["moody"], regret=np.array([1.0])))
-    assert str(standing) == "mean regret on GP (trials of this run): moody 1.00 (1), random 7.00 (3)"
-
-
-def test_a_file_is_no_folder_of_results():
-    with pytest.raises(ValueError, match=r"--out must be a folder, or new, got '.*test_status\.py'"):
-        keep_study(__file__, None, b"")  # type: ignore[arg-type]
-
-
-def test_a_folder_of_another_study_is_left_alone_and_named(call):
-    call("run")
-    Path("study.toml").write_text(STUDY.replace('"small"', '"other"'))
-    code, _, err = call("run")
-    assert code == 2
-    assert "--out must be new or have results of the study 'other', got out with those of 'small'" in err
-    assert Path("out/study.toml").read_text() == STUDY
-
-
 def swap(store, study):
     """Two cells, under each other's name."""
     first, second = (store.path(study.cells_of(study.environments[0], agent)[1]) for agent in study.agents)
@@ -423,11 +347,6 @@ def test_reading_a_folder_runs_nothing_and_needs_nothing_that_its_study_names(ca
         assert "Nothing to move" in call("clean", "--yes")[1]
         assert not Path("imports.txt").exists()
         assert "own_agent" not in sys.modules
-
-
-def test_a_study_that_names_no_module_imports_none(call):
-    Path("study.toml").write_text(STUDY.replace("test_status:Moody", "gp-ucb"))
-    assert "Importing" not in call("run")[1]
 
 
 DAMAGE = {

@@ -39,11 +39,6 @@ def test_the_log_of_an_agent_without_propensities_is_refused(name):
         value_of(np.full(4, 0.25), result.logs[name][0])
 
 
-@pytest.mark.filterwarnings("error::gpbandits.logs.LogWarning")
-def test_a_sound_log_has_no_cautions():
-    assert value_of([0.4, 0.6], log_of()).cautions == ()
-
-
 CASES = {
     "below 0.01, the least 0.002": {"propensity": np.where(np.arange(400) == 5, 0.002, 0.5)},
     "50.0% of the policy's plays are actions that the log never has": {"actions": 3},
@@ -87,30 +82,3 @@ def test_actions_of_the_log_and_now_are_compared_by_their_labels(pear, expected)
     log, now = fruit_log(["apple", "fig", "pear"], 0), fruit_log(["fig", "pear"], 1, pear)
     for one, two in ((log, now), (now, log)):
         assert [each.partition(" between")[0] for each in cautions.of_drift(one, two)] == expected
-
-
-def test_labels_are_compared_with_indices_by_their_order():
-    named = log_of(actions=["off", "on"])
-    assert len(cautions.of_drift(named, log_of(reward=np.full(400, 3.0)))) == 2
-
-
-@pytest.mark.parametrize(
-    ("policy", "words"),
-    [
-        ([0.5, 0.6], "must have probabilities >= 0 that sum to 1"),
-        ([1.5, -0.5], "must have probabilities >= 0"),
-        ([1.0], r"probabilities of shape \(1, 2\)"),
-        ("no-such-agent", "unknown agent"),
-    ],
-)
-def test_a_policy_that_is_none_is_refused(policy, words):
-    with pytest.raises(ValueError, match=words):
-        value_of(policy, log_of())
-
-
-def test_the_result_prints_estimates_and_cautions():
-    with pytest.warns(LogWarning):
-        text = repr(value_of([0.5, 0.5], log_of(propensity=np.full(400, 0.4))))
-    assert all(
-        word in text for word in ("replay", "ips", "snips", "dr", "switch", "Caution: the mean weight")
-    )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import runpy
 from pathlib import Path
 
 import gymnasium as gym
@@ -92,11 +91,6 @@ def test_a_late_trial_is_told_after_its_delay_and_the_budget_ends_the_study(hub)
     assert all(set(trial.constraints) == {"model_size"} for trial in done)
 
 
-def test_an_unknown_task_is_refused_with_the_names(hub):
-    with pytest.raises(ValueError, match="unknown task 'digits'; choose one of digits-repeat"):
-        hub.RealTask("digits")
-
-
 @pytest.mark.needs_packages("olymp")
 def test_a_table_that_is_no_grid_takes_the_nearest_configuration(hub):
     problem = hub.RealTask("green-mixture")
@@ -106,9 +100,3 @@ def test_a_table_that_is_no_grid_takes_the_nearest_configuration(hub):
     points = gym.make("GPBandit-Real/green-mixture-v2").unwrapped.problem.decisions.arms
     for arm in (0, 5, len(points) - 1):
         assert problem.arm({f"x{i}": value for i, value in enumerate(points[arm])}) == arm
-
-
-@pytest.mark.long
-def test_the_example_runs(hub, capsys):
-    runpy.run_path(str(PACKAGE / "example.py"), run_name="__main__")
-    assert "best feasible regret" in capsys.readouterr().out

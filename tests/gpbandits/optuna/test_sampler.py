@@ -1,19 +1,16 @@
-"""A study of Optuna in which one of our agents proposes."""
+"""The sampler of Optuna: distributions, trials, failures, constraints and budgets."""
 
 import math
-import pickle
-import subprocess
-import sys
 from datetime import datetime, timedelta
 
 import optuna
 import pytest
-from optuna.distributions import BaseDistribution, FloatDistribution
+from optuna.distributions import BaseDistribution, CategoricalDistribution, FloatDistribution, IntDistribution
 from optuna.trial import TrialState, create_trial
 
-from agents.tuning import Linear, Tuner
+from agents.tuning import Categorical, Integer, Linear, Log, Tuner
 from gpbandits.optuna import GPBanditSampler
-from gpbandits.optuna.dimensions import ASKED, Dimensions, inform, tunable
+from gpbandits.optuna.dimensions import ASKED, Dimension, Dimensions, inform, tunable
 
 optuna.logging.set_verbosity(optuna.logging.ERROR)
 START = datetime(2026, 1, 1)
@@ -58,30 +55,6 @@ def informed(*trials, failures="worst", constraints=(), goal="minimise"):
     return [(each.parameters["x"], each.state, each.value, each.costs) for each in tuner.experiments]
 
 
-@pytest.mark.long
-def test_it_finds_what_random_search_does_not():
-    study, rival = played(loss, n=25), study_of(optuna.samplers.RandomSampler(seed=0))
-    rival.optimize(loss, n_trials=100)
-    assert study.best_params["kind"] is None
-    assert study.best_value < 0.05 < rival.best_value
-
-
-SLOWER = [pytest.param(agent, marks=pytest.mark.long) for agent in ("config", "gp-bts")]
-
-
-@pytest.mark.parametrize("agent", [("gp-ei", {"initial": 3}), "random", *SLOWER])
-def test_the_same_seed_gives_the_same_study(agent):
-    one, again, other = (played(loss, n=6, agent=agent, seed=seed) for seed in (1, 1, 2))
-    assert parameters(one) == parameters(again) != parameters(other)
-
-
-def test_a_sampler_survives_being_pickled():
-    sampler = pickle.loads(pickle.dumps(GPBanditSampler(seed=4)))
-    study = study_of(sampler)
-    study.optimize(loss, n_trials=5)
-    assert parameters(study) == parameters(played(loss, n=5, seed=4))
-
-
 def test_maximising_proposes_what_minimising_the_negative_does():
     up = played(lambda trial: -loss(trial), n=8, direction="maximize")
     assert parameters(up) == parameters(played(loss, n=8))
@@ -119,15 +92,6 @@ def test_an_enqueued_trial_that_runs_is_where_it_was_enqueued():
     assert [each["x"] for each in tuner.pending.values()] == [0.625]
 
 
-def test_an_enqueued_trial_out_of_range_is_left_out():
-    study = played(lambda trial: trial.suggest_float("x", 0, 1), n=3)
-    study.enqueue_trial({"x": 7.0})
-    with pytest.warns(UserWarning, match="out of range"):
-        study.optimize(lambda trial: trial.suggest_float("x", 0, 1), n_trials=1)
-    study.optimize(lambda trial: trial.suggest_float("x", 0, 1), n_trials=1)
-    assert 0 <= study.trials[-1].params["x"] <= 1
-
-
 def test_failures_are_the_worst_or_forgotten():
     trials = [
         over(0, 0.1, 3.0),
@@ -151,20 +115,6 @@ def test_failures_are_the_worst_or_forgotten():
         "dropped",
     ]
     assert informed(trials[2]) == [(0.3, "dropped", None, {})]  # nothing is known yet
-
-
-@pytest.mark.long
-def test_a_failing_corner_is_left():
-    def failing(trial):
-        x = trial.suggest_float("x", 0, 1)
-        if x > 0.7:
-            raise RuntimeError
-        return -x
-
-    study = played(failing, n=20, catch=(RuntimeError,))
-    failed = [trial.state == TrialState.FAIL for trial in study.trials]
-    assert sum(failed) <= 8
-    assert 0.6 < study.best_params["x"] <= 0.7
 
 
 def test_news_come_after_the_trials_that_began_before_them():
@@ -243,13 +193,6 @@ def test_what_another_process_asks_for_meanwhile_is_not_asked_for_again(monkeypa
     assert asked == proposals[1] != proposals[0]
 
 
-def test_another_sampler_may_sample_what_the_agent_does_not_propose():
-    grid = optuna.samplers.GridSampler({"x": [0.25, 0.75]}, seed=0)
-    study = study_of(GPBanditSampler(seed=0, independent_sampler=grid))
-    study.optimize(lambda trial: trial.suggest_float("x", 0, 1), n_trials=1)
-    assert study.best_params["x"] in (0.25, 0.75)
-
-
 def moving(low, high):
     def objective(trial):
         return (trial.suggest_float("x", low, high) - 0.3) ** 2 + (trial.suggest_int("n", 0, 9) - 4) ** 2 / 50
@@ -272,23 +215,6 @@ def test_where_a_range_changes_the_agent_goes_on_with_what_lies_inside_and_warns
     assert study.best_value < 0.05
 
 
-def test_a_parameter_that_changes_its_scale_is_sampled_on_its_own():
-    def objective(trial):
-        x = trial.suggest_float("x", 0.1, 1.0, step=None if trial.number % 2 else 0.1)
-        return x + trial.suggest_float("y", 0, 1)
-
-    study = study_of(GPBanditSampler(seed=0))
-    study.optimize(objective, n_trials=2)
-    with pytest.warns(UserWarning, match="ranges of x have changed"):
-        study.optimize(objective, n_trials=4)
-    assert set(study.trials[-1].system_attrs[ASKED]) == {"y"}
-
-
-def test_a_range_of_one_value_is_no_parameter():
-    study = played(lambda trial: trial.suggest_int("one", 3, 3) + trial.suggest_float("x", 0, 1), n=4)
-    assert [trial.params["one"] for trial in study.trials] == [3] * 4
-
-
 def test_seeds_that_floats_do_not_tell_apart_are_sampled_on_their_own():
     def seeded(trial):
         return trial.suggest_int("seed", 0, 2**60) * 0.0 + trial.suggest_float("x", 0, 1)
@@ -299,36 +225,6 @@ def test_seeds_that_floats_do_not_tell_apart_are_sampled_on_their_own():
     assert len({trial.params["seed"] for trial in study.trials}) == 6
 
 
-@pytest.mark.parametrize("returned", [0.5, None, [float("nan")], ["cold"]])
-def test_constraints_that_are_no_list_of_numbers_are_named(returned):
-    sampler = GPBanditSampler(constraints_func=lambda trial: returned)
-    with pytest.raises(ValueError, match="constraints_func must be one that returns a list of numbers, got"):
-        study_of(sampler).optimize(lambda trial: trial.suggest_float("x", 0, 1), n_trials=1)
-
-
-IMPOSSIBLE = {
-    "options": ({"agent": ("gp-ei", {"widht": 2.0})}, "widht"),
-    "agent": ({"agent": "gp-uncb"}, "unknown agent 'gp-uncb'"),
-    "policy": ({"agent": "sb3-a2c"}, "agent must be one that also learns"),
-    "seed": ({"seed": -1}, "seed must be None or an integer >= 0, got -1"),
-    "failures": ({"failures": "ignore"}, "failures must be .*worst.*forget"),
-    "budget": ({"budget": 0}, "budget must be a positive integer"),
-    "noise": ({"noise_std": -1.0}, "noise_std must be None, 0 or positive"),
-}
-
-
-@pytest.mark.parametrize(("options", "message"), IMPOSSIBLE.values(), ids=IMPOSSIBLE)
-def test_what_is_impossible_is_refused_by_name(options, message):
-    with pytest.raises(ValueError, match=message):
-        GPBanditSampler(**options)
-
-
-def test_studies_of_several_objectives_are_refused():
-    study = study_of(GPBanditSampler(), directions=["minimize", "maximize"])
-    with pytest.raises(ValueError, match="study must be one of a single objective"):
-        study.ask()
-
-
 def test_an_agent_that_knows_no_constraints_is_refused_where_there_are_some():
     def constrained(trial):
         trial.set_constraint("c", 1.0)
@@ -336,15 +232,6 @@ def test_an_agent_that_knows_no_constraints_is_refused_where_there_are_some():
 
     with pytest.raises(ValueError, match="agent must be one that takes a constraint into account"):
         played(constrained, n=2, agent="gp-ei")
-
-
-def test_optuna_is_imported_where_it_is_used_alone():
-    code = (
-        "import sys, gpbandits, agents; assert 'optuna' not in sys.modules; sys.modules['optuna'] = None\n"
-        "try:\n    import gpbandits.optuna\nexcept ModuleNotFoundError as error:\n    print(error)"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert "pip install 'gpbandits[optuna]'" in done.stdout
 
 
 def test_a_study_stops_once_no_trial_is_worth_its_price():
@@ -404,3 +291,42 @@ def test_a_trial_under_a_budget_says_what_it_spent(spent):
     study = study_of(GPBanditSampler(seed=0, cost_budget=5.0))
     with pytest.raises(ValueError, match=r"user attribute 'spent' of trial 0 must be"):
         study.optimize(silent, n_trials=3)
+
+
+DISTRIBUTIONS = {
+    "float": (FloatDistribution(-1.0, 3.0), Linear(-1.0, 3.0)),
+    "log": (FloatDistribution(1e-5, 1e-1, log=True), Log(1e-5, 1e-1)),
+    "float-step": (FloatDistribution(0.1, 1.0, step=0.3), Linear(0.1, 1.0, step=0.3)),
+    "fine-step": (FloatDistribution(0.0, 1.0, step=0.1), Linear(0.0, 1.0, step=0.1)),
+    "int": (IntDistribution(-3, 9), Integer(-3, 9)),
+    "int-log": (IntDistribution(1, 512, log=True), Integer(1, 512, log=True)),
+    "int-step": (IntDistribution(2, 18, step=4), Integer(2, 18, step=4)),
+    "choice": (CategoricalDistribution((None, "a", 3, 1.5, False)), Categorical(range(5))),
+}
+ALL = pytest.mark.parametrize(("distribution", "kind"), DISTRIBUTIONS.values(), ids=DISTRIBUTIONS)
+
+
+@ALL
+def test_a_distribution_is_a_parameter(distribution, kind):
+    assert Dimension(distribution).kind == kind
+
+
+@ALL
+def test_what_the_tuner_asks_is_possible_in_optuna_and_told_as_it_was_asked(distribution, kind):
+    dimension = Dimension(distribution)
+    for place in range(101):
+        value = kind.at(place / 100)
+        asked = dimension.to_optuna(value)
+        assert distribution._contains(distribution.to_internal_repr(asked))
+        assert dimension.to_tuner(asked) == value
+
+
+@ALL
+def test_what_optuna_samples_is_told_and_asked_again(distribution, kind):
+    study = optuna.create_study(sampler=optuna.samplers.RandomSampler(seed=0))
+    dimensions = Dimensions({"x": distribution})
+    for _ in range(20):
+        values = study.ask({"x": distribution}).params
+        told = dimensions.to_tuner(values)
+        assert told is not None
+        assert dimensions.to_optuna(told)["x"] == pytest.approx(values["x"]) or values["x"] is None

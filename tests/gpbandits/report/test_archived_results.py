@@ -6,14 +6,11 @@ import json
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
-from typer.testing import CliRunner
 
 from gpbandits import cli
-from gpbandits.commands import app
 from gpbandits.evaluation import evaluate
 from gpbandits.evaluation.parquet import read_metadata
 from gpbandits.evaluation.result import Result
-from gpbandits.experiments.study import AgentEntry
 from gpbandits.report import archive
 from gpbandits.report.entrants import REFERENCE, enter
 
@@ -85,18 +82,6 @@ def test_results_on_another_version_or_other_tables_are_refused(folder, part, va
         archive.read_archived(folder, study_of())
 
 
-def test_what_cannot_be_ranked_is_refused(folder):
-    path = folder / f"{NAME}.parquet"
-    held, origin = Result.load(path), read_metadata(path)
-    held.select(["pure-exploration"]).save(path, origin)
-    with pytest.raises(ValueError, match="must be results of random too"):
-        archive.read_archived(folder, study_of())
-    held.records[REFERENCE].regret[0, 0] = np.nan
-    held.save(path, origin)
-    with pytest.raises(ValueError, match="regrets are all finite"):
-        archive.read_archived(folder, study_of())
-
-
 def test_an_archive_is_bounded_before_it_is_read(folder, monkeypatch):
     monkeypatch.setattr(archive, "MAX_BYTES", 1000)
     with pytest.raises(ValueError, match="takes more than 1000 bytes"):
@@ -115,18 +100,6 @@ def test_a_file_of_many_rows_in_few_bytes_is_refused_by_its_rows(folder):
         archive.read_archived(folder, study_of())
 
 
-def test_a_label_of_the_archive_is_not_played_under_the_same_text(folder):
-    held = archive.read_archived(folder, study_of())
-    with pytest.raises(
-        ValueError, match=r'another text .*"pure-exploration \{\}" is one, .* got \'pure-expl'
-    ):
-        archive.own_part(study_of(["pure-exploration"]), held, ["pure-exploration"])
-    own = archive.own_part(study_of([OWN]), held, [OWN])
-    assert own
-    assert own.agents == (AgentEntry(OWN, OWN, {}),)
-    assert archive.own_part(study_of([OWN]), held, []) is None
-
-
 def test_a_folder_without_files_of_the_suite_is_refused_with_the_command_that_writes_one(tmp_path, folder):
     for suite in ("ids", "real"):
         with pytest.raises(ValueError, match=f"--suite {suite} --archive` wrote"):
@@ -134,13 +107,6 @@ def test_a_folder_without_files_of_the_suite_is_refused_with_the_command_that_wr
     with pytest.raises(ValueError, match=r"with digits-late\.parquet"):
         archive.archived_ids(folder, "real", ["GPBandit-Real/digits-late-v2"])
     assert archive.archived_ids(folder, "real") == [ENV]
-
-
-def test_against_needs_an_agent_and_archives_nothing(folder):
-    for also in ([], ["--agent", OWN, "--archive", str(folder)]):
-        refused = CliRunner().invoke(app, ["leaderboard", "--against", str(folder), *also])
-        assert refused.exit_code == 2
-        assert "--against needs --agent" in " ".join(refused.output.replace("│", "").split())
 
 
 @pytest.mark.long

@@ -1,38 +1,25 @@
 """The report is one page that a browser shows and that tells everything."""
 
-import csv
-import dataclasses
 import re
 import shutil
 import subprocess
 import tomllib
-from html import escape, unescape
 from html.parser import HTMLParser
-from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
-import pyarrow.parquet as pq
 import pytest
-from study_cases import called
-from synthetic import result as synthetic_result
 
-from gpbandits.evaluation.columns import undominated
 from gpbandits.evaluation.formats import text
-from gpbandits.evaluation.marks import MARKS
 from gpbandits.evaluation.measures import METRICS
-from gpbandits.evaluation.parquet import read_metadata
-from gpbandits.evaluation.result import Result
 from gpbandits.evaluation.statistics import Interval
 from gpbandits.experiments import run
 from gpbandits.experiments.store import keep_study, open_results
-from gpbandits.experiments.study import key_of
 from gpbandits.experiments.toml import parse_study
 from gpbandits.report import write_report
 from gpbandits.report.holdings import Holdings
-from gpbandits.report.page import Report, across
+from gpbandits.report.page import Report
 from gpbandits.report.standings import relative_losses
-from gpbandits.report.tables import summary
 
 STUDY = """
 [study]
@@ -114,14 +101,6 @@ def test_the_page_is_one_file_that_refers_to_nothing_else(folder):
 
 
 @pytest.mark.long
-def test_commands_on_the_page_quote_the_folder(folder, tmp_path):
-    place = shutil.copytree(folder, tmp_path / "my results")
-    source = unescape(write_report(place, figures=False).read_text())
-    assert "gpbandits run 'my results'/study.toml --out 'my results'" in source
-    assert "gpbandits report 'my results'" in source
-
-
-@pytest.mark.long
 def test_the_page_shows_numbers_configuration_provenance_and_how_to_run_again(folder):
     source = write_report(folder, figures=False).read_text()
     study, store = open_results(folder)
@@ -156,47 +135,6 @@ def test_every_view_is_a_well_formed_drawing_of_every_agent(folder):
         assert max(coordinates) <= 480
 
 
-@pytest.mark.long
-def test_the_files_beside_the_page_are_tables_and_figures(folder):
-    write_report(folder)
-    names = {path.name for path in (folder / "tables").iterdir()}
-    assert {
-        "GP-l-0.2-summary.csv",
-        "GP-l-0.2-summary.tex",
-        "Constrained-comparison-hard_violation.csv",
-    } <= names
-    figures = {path.name for path in (folder / "figures").iterdir()}
-    assert {
-        "GP-l-0.2-regret-log-log.png",
-        "GP-l-0.2-regret-log-log.pdf",
-        "Constrained-hard_violation.pdf",
-    } <= figures
-    printed = (folder / "figures" / "GP-l-0.2-regret-log-log.pdf").read_bytes()
-    assert printed.startswith(b"%PDF")
-    assert b"/FontFile2" in printed  # TrueType, and no outlines of type 3
-    assert b"/Type3" not in printed
-    rows = list(csv.DictReader((folder / "tables" / "GP-l-0.2-summary.csv").read_text().splitlines()))
-    study, store = open_results(folder)
-    result = Holdings(study, store).result(study.environments[0])
-    assert result is not None
-    for row in rows:
-        assert float(row["regret"]) == result.regret[row["agent"]][:, -1].mean()
-        assert float(row["regret_low"]) <= float(row["regret"])
-
-
-def test_a_report_opens_the_file_of_each_cell_once(folder, monkeypatch):
-    opened, opening = [], pq.ParquetFile
-
-    def counted(source: Path, **options: bool) -> pq.ParquetFile:
-        opened.append(Path(source))
-        return opening(source, **options)
-
-    monkeypatch.setattr(pq, "ParquetFile", counted)
-    write_report(folder, figures=False)
-    study, store = open_results(folder)
-    assert sorted(opened) == sorted(map(store.path, study.cells()))
-
-
 def test_an_incomplete_folder_is_reported_as_far_as_it_is(folder):
     study, store = open_results(folder)
     first, second = study.environments
@@ -224,15 +162,6 @@ def test_an_incomplete_folder_is_reported_as_far_as_it_is(folder):
     assert source.index("This study is not complete") < source.index("<main>")
 
 
-def test_one_agent_far_behind_does_not_hide_the_others_trials(folder):
-    study, store = planned(folder, STUDY + '[[agents]]\nname = "gp-ts"\n')
-    run(dataclasses.replace(study, trials=2), store, workers=1)
-    holdings = Holdings(study, store)
-    result = holdings.result(study.environments[0])
-    assert result is not None
-    assert (result.agents, result.num_trials) == (["GP-UCB", "random"], 4)  # 2 x 4 rather than 3 x 2
-
-
 def test_cells_of_older_code_are_reported_and_said_to_be(folder, monkeypatch):
     before = Report.of(Holdings(*open_results(folder)), STUDY, folder)
     assert before.holdings.outdated == 0
@@ -243,38 +172,6 @@ def test_cells_of_older_code_are_reported_and_said_to_be(folder, monkeypatch):
     for old, new in zip(before.sections, after.sections, strict=True):
         np.testing.assert_array_equal(old.result.regret["random"], new.result.regret["random"])
     assert "8 cells were computed by other code" in after.html()
-
-
-@pytest.mark.long
-def test_two_folders_whose_cells_conflict_are_told_with_both_files_and_the_cell(
-    folder, tmp_path, monkeypatch
-):
-    """Another version has computed other numbers; its files are linked into the folder of the first."""
-    study, store = open_results(folder)
-    elsewhere = tmp_path / "elsewhere"
-    elsewhere.mkdir()
-    assert Holdings(study, store).conflicts == []
-    for cell in study.cells():
-        path, metadata = store.path(cell), read_metadata(store.path(cell))
-        metadata["configuration"] = metadata["configuration"] | {"sources": {"agents": "other"}}
-        found = Result.load(path)
-        changed = cell.agent.label == "random"
-        records = {x: y._replace(regret=y.regret + 0.5 * changed) for x, y in found.records.items()}
-        name = f"{key_of(metadata['configuration'])}.parquet"
-        dataclasses.replace(found, records=records).save(elsewhere / name, metadata)
-        (store.folder / name).symlink_to(elsewhere / name)
-    assert Holdings(*open_results(folder)).conflicts == []  # the code of the store computed all, and decides
-    monkeypatch.setattr(
-        "gpbandits.experiments.study.sources", lambda environment, agent: {"agents": "newest"}
-    )
-    report = Report.of(Holdings(*planned(folder)), STUDY, folder)
-    lines = report.holdings.conflicts
-    assert len(lines) == sum(cell.agent.label == "random" for cell in study.cells())
-    for line in lines:
-        assert line.startswith("random on ")
-        assert str(elsewhere) in line
-        assert str(store.folder.resolve()) in line
-        assert escape(line) in report.html()
 
 
 @pytest.mark.long
@@ -305,79 +202,6 @@ def test_environments_together_are_scored_against_a_random_agent_or_not_at_all(f
     assert alone.across == []
     assert "need a fixed reference" in alone.html()
     assert "need a fixed reference" not in report.html()
-
-
-def test_tracks_share_neither_a_section_nor_scores():
-    labels = ("scratch", "trained", "random")
-    tracks = {"scratch": "from scratch", "trained": "pretrained"}
-    results = [
-        dataclasses.replace(synthetic_result(labels=labels), environment=name, tracks=tracks) for name in "ab"
-    ]
-    numbers = {label: number for number, label in enumerate(labels)}
-    sections = across(results, numbers, "random")
-    assert [section.name for section in sections] == ["across-from-scratch", "across-pretrained"]
-    assert [set(section.standings.agents) for section in sections] == [
-        {"scratch", "random"}, {"trained", "random"}
-    ]  # fmt: skip
-    assert sections[1].legend[0] == (1, "trained‡")
-    assert across(results[:1], numbers, "random") == []
-    assert across(results, numbers, "nobody") == []
-
-
-def test_agents_that_pay_with_violation_do_not_lead_a_summary():
-    res = synthetic_result(num_constraints=1)
-    worse = {"GP-UCB": 3.0, "GP-TS": 1.0, "random": 2.0}  # regret is least for GP-UCB, then GP-TS
-    records = {
-        label: record._replace(
-            cost=np.full_like(record.cost, worse[label]),
-            violation=np.full_like(record.violation, worse[label]),
-        )
-        for label, record in res.records.items()
-    }
-    violating = dataclasses.replace(res, records=records)
-    assert undominated(violating) == ["GP-UCB", "GP-TS"]  # random has more of both than GP-TS
-    table = summary(violating)
-    assert [(row[0], row[4]) for row in table.rows] == [("GP-TS", "yes"), ("random", "no"), ("GP-UCB", "yes")]
-    assert table.header[:5] == (
-        "agent", "hard violation", "regret", "average violation", "undominated",
-    )  # fmt: skip
-    assert "read together" in " ".join(table.notes)
-    swapped = {"GP-UCB": 1.0, "GP-TS": 2.0, "random": 0.5}
-    records = {
-        label: r._replace(
-            cost=np.full_like(r.cost, swapped[label]), violation=np.full_like(r.violation, swapped[label])
-        )
-        for label, r in records.items()
-    }
-    assert [row[0] for row in summary(dataclasses.replace(res, records=records)).rows] == [
-        "random", "GP-UCB", "GP-TS",
-    ]  # fmt: skip
-
-
-def test_privileged_agents_are_marked_in_every_table_and_legend(folder):
-    report = Report.of(Holdings(*open_results(folder)), STUDY, folder)
-    report.sections[0] = dataclasses.replace(
-        report.sections[0],
-        result=dataclasses.replace(report.sections[0].result, privileged=frozenset({"GP-UCB"})),
-    )
-    source = report.html()
-    section = source.partition('<section id="GP-l-0.2"')[2].partition("<section")[0]
-    assert "GP-UCB†" in section
-    assert re.findall(r"GP-UCB(?!†)", section.replace("against GP-UCB†", "")) == []
-    assert "privileged: sees the truth, as no learner does" in section
-    for table in report.sections[0].tables:
-        assert "†" in table.to_csv() + table.to_latex().replace(r"$^\dagger$", "†")
-
-
-@pytest.mark.sampled(2)
-@pytest.mark.parametrize("which", ["privileged", "approximate", "assuming"])
-def test_the_page_says_at_its_top_what_marks_mean(folder, which):
-    report = Report.of(Holdings(*open_results(folder)), STUDY, folder)
-    result = dataclasses.replace(report.sections[0].result, **{which: frozenset({"GP-UCB"})})
-    report.sections[0] = dataclasses.replace(report.sections[0], result=result)
-    (mark,) = (mark for mark in MARKS if mark.which == which)
-    facts = f'<p class="facts"><strong>{mark.sign}</strong> {mark.note}.</p>'
-    assert facts in report.html()
 
 
 @pytest.mark.long
@@ -455,20 +279,3 @@ frame.onload = () => {
 };
 frame.src = "report.html";
 </script>"""
-
-
-@pytest.mark.long
-def test_the_command_writes_the_report_and_says_where(folder, capsys):
-    code, out, _ = called(capsys, "report", folder, "--no-figures")
-    assert code == 0
-    assert "report.html" in out
-    assert (folder / "report.html").exists()
-    assert not (folder / "figures").exists()
-
-
-def test_a_folder_without_study_or_cells_is_one_clear_error(tmp_path):
-    with pytest.raises(ValueError, match=r"must hold the plan\.json"):
-        write_report(tmp_path)
-    assert planned(tmp_path)[0].trials == 4
-    with pytest.raises(ValueError, match="at least one computed cell"):
-        write_report(tmp_path)

@@ -1,8 +1,5 @@
 """Each part of a composed agent is worth having where everything happens at once: the study, reduced."""
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -45,16 +42,6 @@ def test_without_the_constraint_violation_rises(result):
     # Of the sum over time, which slack makes up for, the mean alone: one trial in two has none of it.
     assert result.violation[label][:, -1].mean() > 4 * result.violation[FULL][:, -1].mean()
     assert rise(result, result.regret, label).high < 0  # what is bought by violating
-
-
-def test_the_figure_is_drawn_from_the_results(result, tmp_path):
-    result.save(tmp_path / "result.parquet")
-    script = [str(EXAMPLES / "papers" / "ablation.py"), "result.parquet", "--out", "figure.png"]
-    environ = os.environ | {"PYTHONPATH": str(EXAMPLES.parent)}
-    subprocess.run(
-        [sys.executable, "-W", "error", *script], cwd=tmp_path, env=environ, check=True, timeout=120
-    )
-    assert (tmp_path / "figure.png").stat().st_size > 10_000
 
 
 def test_both_changes_are_found_and_no_others(result):

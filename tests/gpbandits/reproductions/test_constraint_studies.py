@@ -1,8 +1,5 @@
 """The experiments of Shi & Eryilmaz (2022): every study can be played, and the orders that it finds hold."""
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -84,19 +81,6 @@ def test_reuse_violates_less_than_restart_and_restart_less_than_the_pseudocode(n
     reuse, restart, paper = (final(noiseless, f"Algorithm 2, {how}") for how in ("reuse", "restart", "paper"))
     assert paired_difference(restart, reuse).low > 0
     assert paired_difference(paper, restart).low > 0
-
-
-@pytest.mark.long
-def test_the_figures_are_drawn_from_a_studys_results(tmp_path):
-    study = EXAMPLES / "studies" / "shi2022-figure-1.toml"
-    play(study, trials=3, horizon=60, num_arms=11**2).save(tmp_path / "result.parquet")
-    for figure in ("boxes", "trade-off"):
-        script = [str(EXAMPLES / "papers" / "shi2022.py"), figure, "result.parquet", "--out", f"{figure}.png"]
-        environ = os.environ | {"PYTHONPATH": str(EXAMPLES.parent)}
-        subprocess.run(
-            [sys.executable, "-W", "error", *script], cwd=tmp_path, env=environ, check=True, timeout=120
-        )
-        assert (tmp_path / f"{figure}.png").stat().st_size > 10_000
 
 
 @pytest.mark.parametrize("number", [7, 9])

@@ -40,15 +40,6 @@ def test_each_agent_is_judged_by_the_environment_of_a_horizon_that_is_worst_for_
     }
 
 
-def test_a_figure_of_the_worst_has_one_column_a_horizon_and_nothing_without_results():
-    bare = dataclasses.replace(MATERN, statements=())
-    pairs = [(SOMEWHERE, lost(f"T = {t}, {i}", t, it=0.1 * i)) for t in (10, 40) for i in (1, 2)]
-    text = bare.findings(pairs).text
-    assert "| agent | T = 10 | T = 40 | fit |" in text
-    assert "T^c, c = 1.000 [1.000, 1.000]" in text
-    assert bare.findings([]).text == ""
-
-
 @pytest.mark.parametrize("figure", FIGURES, ids=lambda figure: figure.name)
 def test_a_contested_claim_has_trials_enough_and_says_what_would_change_our_mind(figure):
     assert "What would change our mind: " in figure.differs

@@ -9,23 +9,17 @@ import tomllib
 import numpy as np
 import pytest
 from study_cases import called
-from synthetic import result as synthetic_result
 
 from gpbandits.evaluation.record import ragged
 from gpbandits.evaluation.result import Record, Result
 from gpbandits.evaluation.statistics import Interval, holm, paired_difference, sign_flip_test
 from gpbandits.experiments import AgentEntry, EnvironmentEntry, Store, Study, load_study, run
 from gpbandits.experiments.toml import parse_study, study_text
-from gpbandits.reproductions import REPRODUCTIONS, StudyFigure, find, study_path
-from gpbandits.reproductions.page import Condensed, kept, page_text, parts_of, write_page
+from gpbandits.reproductions import REPRODUCTIONS, StudyFigure, study_path
+from gpbandits.reproductions.page import Condensed, kept, page_text, write_page
 from gpbandits.reproductions.srinivas2010 import KERNELS, POINTS, draws, gain_bound, spectrum
 from gpbandits.reproductions.study_figure import (
-    BOXES,
-    MEDIAN,
     Part,
-    box_figure,
-    in_words,
-    seconds_of,
     shortened,
 )
 from gpbandits.reproductions.verdicts import (
@@ -296,52 +290,6 @@ def test_status_report_and_clean_know_the_whole_study_of_a_figure(small, tmp_pat
     assert "1 of its cells is not computed" in (folder / "report.html").read_text()
 
 
-@pytest.mark.long
-def test_quick_says_how_long_it_takes_and_judges_nothing(small, tmp_path, call):
-    arguments = ("reproduce", small.name, "--quick", "--workers", "1", "--out", tmp_path)
-    printed = call(*arguments)
-    assert re.search(r"small-figure-1: about \d+ (seconds|minutes|hours) on one process", printed)
-    assert "It is small. Not judged on so few trials." in printed
-    assert "holds" not in printed
-    assert "about" not in call(*arguments)  # nothing is left to compute
-
-
-def test_the_page_of_short_versions_judges_nothing(small, tmp_path):
-    (study,) = map(shortened, small.load())
-    run(study, Store(tmp_path / study.name / "cells"), 1)
-    write_page(tmp_path / "page.md", [small], tmp_path, quick=True)
-    text = (tmp_path / "page.md").read_text()
-    assert "| Small (2020), [Figure 1](#figure-1-small) | 1: not judged on so few trials |" in text
-
-
-def test_the_duration_of_a_study_grows_with_its_rounds_and_shrinks_with_its_processes(small):
-    (study,) = small.load()
-    (entry,) = study.environments
-    long = dataclasses.replace(entry, kwargs={**entry.kwargs, "horizon": 100_000})
-    hours = dataclasses.replace(study, environments=(long,))
-    assert seconds_of(hours, 1) > 10 * seconds_of(study, 1)
-    assert [in_words(each) for each in (0.1, 119, 121, 7100, 7201)] == [
-        "1 seconds",
-        "119 seconds",
-        "2 minutes",
-        "118 minutes",
-        "2 hours",
-    ]
-
-
-def test_a_study_of_one_figure_has_no_parts(small):
-    (study,) = small.load()
-    assert parts_of(study) == {}
-    assert parts_of(dataclasses.replace(study, name="another")) == {}
-
-
-def test_figures_of_one_study_are_parts_of_it():
-    study = load_study(study_path("chowdhury2017-figures-1-2"))
-    sizes = {name: len(part.environments) for name, part in parts_of(study).items()}
-    assert sizes == {"chowdhury2017-figure-1": 4, "chowdhury2017-figure-2": 2}
-    assert parts_of(dataclasses.replace(study, environments=(GP,))) == {}  # somebody's own of the same name
-
-
 @pytest.mark.parametrize("path", sorted(study_path("any").parent.glob("*.toml")), ids=lambda path: path.stem)
 def test_a_study_is_the_same_when_it_is_written_and_read(path):
     study = load_study(path)
@@ -356,39 +304,6 @@ def test_odd_text_numbers_and_keys_survive_writing_and_none_is_refused():
         study_text(
             dataclasses.replace(study, environments=(dataclasses.replace(GP, kwargs={"delay": None}),))
         )
-
-
-def test_box_plots_show_the_quartiles_of_the_trials_over_time_an_agent_a_panel():
-    outcome = synthetic_result(num_trials=9, horizon=60)
-    figure = box_figure(outcome, "average_regret")
-    assert [panel.get_title() for panel in figure.axes] == outcome.agents
-    (edges,) = {panel.get_ylim() for panel in figure.axes}
-    values = outcome.average_regret["GP-TS"]
-    medians = [line for line in figure.axes[1].lines if line.get_color() == MEDIAN]
-    at = [round(float(np.mean(line.get_xdata()))) for line in medians]
-    assert len(medians) == BOXES
-    assert at[-1] == 60
-    shown = values[:, np.array(at) - 1]
-    np.testing.assert_allclose([line.get_ydata()[0] for line in medians], np.median(shown, axis=0))
-    assert edges[0] <= shown.min() <= shown.max() <= edges[1]
-
-
-def test_box_plots_explain_every_mark_of_their_panels():
-    outcome = synthetic_result(unfit={"GP-TS"}, assuming={"GP-UCB"})
-    figure = box_figure(outcome, "average_regret")
-    used = {sign for panel in figure.axes for sign in panel.get_title() if not sign.isascii()}
-    assert used == {"¶", "§"} == {line[0] for line in figure.get_supxlabel().splitlines()[1:]}
-
-
-@pytest.mark.long
-def test_a_figure_of_box_plots_is_drawn_so(small, monkeypatch):
-    outcome = synthetic_result()
-    findings = dataclasses.replace(small, drawing="boxes", statements=()).findings([(GP, outcome)])
-    assert len(findings.figures["small-figure-1-regret"].axes) == 3
-    kinds = {
-        name: figure.drawing for name, figure in REPRODUCTIONS.items() if isinstance(figure, StudyFigure)
-    }
-    assert [name for name in kinds if kinds[name] == "boxes"] == [f"shi2022-figure-{n}" for n in (2, 4, 6, 8)]
 
 
 def test_the_page_shows_what_is_kept_and_computes_nothing(small, tmp_path, monkeypatch):
@@ -434,12 +349,3 @@ def test_the_page_does_not_show_what_other_code_computed(small, tmp_path, monkey
     monkeypatch.setattr("gpbandits.experiments.study.sources", lambda environment, agent: {"agents": "newer"})
     write_page(tmp_path / "page.md", [small], tmp_path, quick=False)
     assert "| 1: not computed |" in (tmp_path / "page.md").read_text()
-
-
-def test_without_a_name_the_figures_are_listed_and_an_unknown_name_lists_them_too(call):
-    printed = call("reproduce")
-    assert all(name in printed for name in REPRODUCTIONS)
-    with pytest.raises(
-        ValueError, match="unknown reproduction 'nonsense'; choose one of srinivas2010-figure-3"
-    ):
-        find("nonsense")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import importlib
 import sys
-import tomllib
 from pathlib import Path
 
 import numpy as np
 import pytest
+from players import FirstArm
 
 from gpbandits import evaluate
 from gpbandits.text import TextGame
@@ -33,13 +33,6 @@ def test_the_score_of_a_game_is_1_of_the_best_plays_and_0_of_the_worst():
     np.testing.assert_allclose(scores, 1.0 - np.array(totals) / max(totals), atol=1e-12)
 
 
-def test_the_package_names_what_it_needs():
-    said = tomllib.loads((PACKAGE / "pyproject.toml").read_text())["project"]
-    assert any(each.startswith("openenv-core") for each in said["dependencies"])
-    assert (PACKAGE / "LICENSE").read_bytes() == (ROOT / "LICENSE").read_bytes()
-    assert "name: gpbandits_text" in (PACKAGE / "openenv.yaml").read_text()
-
-
 @pytest.fixture
 def package(monkeypatch):
     """The module of the package, found in its folder."""
@@ -50,17 +43,11 @@ def package(monkeypatch):
         del sys.modules[name]
 
 
-class Two:
+class Two(FirstArm):
     """An agent that always plays arm 2."""
-
-    def __init__(self, setting): ...
-
-    def reset(self, seed): ...
 
     def act(self, observation):
         return 2
-
-    def update(self, observation, action, reward, info): ...
 
 
 @pytest.mark.parametrize("name", ["GPBandit-GP-v0", "GPBandit-Delayed-v0"])

@@ -9,7 +9,6 @@ import pytest
 
 import gpbandits
 from agents.widths.information_gain import upper_bound
-from bandit_envs import Problem
 from bandit_envs.laws import Gaussian
 from bandit_envs.laws.noise import BASES, LAWS, Noise
 from bandit_envs.laws.parameters import parse
@@ -84,17 +83,6 @@ def test_the_bound_of_dmm_is_that_of_amm_whatever_its_regularisations():
     assert (surer.values > amm.values).all()
 
 
-def test_a_slope_has_no_level():
-    problem, agent, overlay = made("rate")
-    result = gpbandits.evaluate(problem, {"it": agent}, trials=2)
-    scaled = [overlay._replace(values=factor * overlay.values) for factor in (1.0, 7.0)]
-    figures = [regret_figure(result, "log-log", bounds=[each]) for each in scaled]
-    one, seven = (np.asarray(figure.axes[0].lines[1].get_ydata(), dtype=float) for figure in figures)
-    np.testing.assert_allclose(one, seven)
-    with pytest.raises(ValueError, match="no level"):
-        regret_figure(result, "linear", bounds=[overlay])
-
-
 @pytest.mark.parametrize(
     ("name", "problem", "agent", "complaint"),
     [
@@ -161,23 +149,6 @@ def test_the_lower_bound_is_for_the_noise_that_functions_are_made_for():
         bound("hard", build("hard", {**SMALL, "noise": {"law": "uniform", "std": 0.1}}))
 
 
-def test_an_unknown_bound_is_answered_with_those_that_are_known():
-    with pytest.raises(ValueError, match="bounded-norm"):
-        bound("exact", build("gp", SMALL))
-
-
-@pytest.mark.parametrize("horizon", [T - 1, T + 1])
-def test_bounds_of_another_horizon_are_refused(horizon):
-    problem, agent, overlay = made("hard")
-    result = gpbandits.evaluate(problem, {"it": agent}, trials=1)
-    other = bound("hard", build("hard", {**SMALL, "kernel": "matern52", "horizon": horizon}))
-    for each, complaint in ((other, "150 rounds"), ("hard", "overlays.bound")):
-        with pytest.raises(ValueError, match=complaint):
-            regret_figure(result, bounds=[each])  # type: ignore[list-item]
-    with pytest.raises(ValueError, match="simple_regret"):
-        regret_figure(result, metric="simple_regret", bounds=[overlay])
-
-
 @pytest.mark.long
 def test_a_result_plots_its_bounds(tmp_path):
     problem, agent, overlay = made("hard")
@@ -185,15 +156,6 @@ def test_a_result_plots_its_bounds(tmp_path):
     for name, bounds in (("with", [overlay]), ("without", [])):
         result.plot(tmp_path / f"{name}.svg", bounds=bounds)
     assert (tmp_path / "with.svg").stat().st_size > (tmp_path / "without.svg").stat().st_size
-
-
-def test_every_bound_says_what_it_assumes():
-    assert isinstance(made("hard")[0], Problem)
-    assert all(len(theorem.assumes) > 40 for theorem in BOUNDS.values())
-
-
-def test_help_lists_the_names_of_all_bounds():
-    assert [name for name in BOUNDS if f'"{name}"' not in (bound.__doc__ or "")] == []
 
 
 def test_an_id_has_the_bound_of_its_problem():

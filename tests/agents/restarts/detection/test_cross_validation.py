@@ -85,12 +85,6 @@ def test_the_rate_of_false_alarms_holds_for_a_ridge_by_cross_validation(gram):
     assert np.mean(raised) < 0.1 + 4 * (2 * 0.1 * 0.9 / 200) ** 0.5  # as many were simulated
 
 
-def test_a_reset_forgets_the_choice(gram):
-    detector = shown(ChangePointDetector.on_points(gram, ridge=CROSS_VALIDATED), *samples(gram))
-    detector.reset()
-    assert detector.rates.ridge == 5.0
-
-
 @pytest.mark.parametrize("name", OF_AGENTS)
 def test_agents_take_it_as_an_option(name):
     setting = Setting(arms=POINTS, horizon=100, kernel=MATERN, noise_std=NOISE, may_change=True)
@@ -101,9 +95,3 @@ def test_agents_take_it_as_an_option(name):
     agent.restart.watch.receive(Delivery(trial, point, t, t, value, np.empty((8, 0))))
     (detector,) = agent.restart.watch.detectors
     assert detector.rates.ridge == best_ridge(MATERN(POINTS[point]), value[:, None], TestRates.of(MATERN, 1))
-
-
-@pytest.mark.parametrize("ridge", ["by hand", -1.0])
-def test_another_ridge_is_named(gram, ridge):
-    with pytest.raises(ValueError, match=r"ridge must be positive.*cross-validated"):
-        ChangePointDetector.on_points(gram, ridge=ridge)

@@ -1,8 +1,8 @@
-"""A threshold keeps its rate of false alarms also in sequences that are too long to be simulated."""
+"""Thresholds on long sequences and of many points."""
 
 import numpy as np
 import pytest
-from sklearn.gaussian_process.kernels import Matern
+from sklearn.gaussian_process.kernels import RBF, Matern
 
 import agents
 from agents.restarts.detection import ChangePointDetector, calibrate
@@ -10,6 +10,7 @@ from agents.restarts.detection.detector import largest_statistics
 from agents.restarts.on_alarm import uniform_rounds
 from bandit_envs import Setting
 from bandit_envs.kernels.gram import Gram
+from bandit_envs.problem.decisions import unit_grid
 
 NOISE, RATE = 0.05, 0.1
 RIDGES = [NOISE**2, 5.0]  # the defaults of gp-agent and of gp-ucb-cpd
@@ -55,3 +56,23 @@ def sequences(gram, samples, rng, ridge, together=40):
     value = truth[:, point].T + NOISE * rng.standard_normal((samples, together))
     detector = ChangePointDetector.on_points(gram, num_responses=together, ridge=ridge, theta=np.inf)
     return largest_statistics(detector, point.tolist(), value)[-1]
+
+
+KERNELS = {"factors": 2.0 * RBF(0.3), "torus": Matern(0.4, nu=1.5)}
+each_kernel = pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
+
+
+@pytest.fixture
+def _many(monkeypatch):
+    """More than 20 points are many."""
+    monkeypatch.setattr("bandit_envs.kernels.definite.SLOW", 20)
+    for name, few in {"DENSE_LIMIT": 20, "TRIED": 20, "QUICK": 0.0}.items():
+        monkeypatch.setattr(f"bandit_envs.kernels.gram.{name}", few)
+
+
+@each_kernel
+@pytest.mark.usefixtures("_many")
+def test_a_threshold_on_many_points_is_calibrated_without_their_covariance(kernel):
+    gram = Gram(kernel, unit_grid(64, 2))
+    assert 0.0 < calibrate(gram, 0.1, 12, 0.2, runs=20) < np.inf
+    assert not {"dense", "root"} & vars(gram).keys()

@@ -1,7 +1,8 @@
-"""Slopes of kernels, in the points and in the hyperparameters, are those of scikit-learn's kernels."""
+"""Kernels between points: scikit-learn's values, their slopes, shorter length scales, and parts."""
 
 import numpy as np
 import pytest
+from scipy.linalg import cho_factor, cho_solve
 from sklearn.gaussian_process.kernels import (
     RBF,
     ConstantKernel,
@@ -12,9 +13,12 @@ from sklearn.gaussian_process.kernels import (
     WhiteKernel,
 )
 
+from agents.kernels import visited
+from agents.kernels.amplitude import has_length_scale, inflation, shortened
 from agents.kernels.point_slopes import linearise, prior_variance
 from agents.kernels.theta_slopes import in_theta, with_theta
-from bandit_envs.kernels.kernels import OnColumns
+from agents.kernels.visited import Visited, VisitedGram
+from bandit_envs.kernels.kernels import NAMED, OnColumns, make_kernel
 
 KERNELS = {
     "squared exponential": RBF(0.4),
@@ -69,13 +73,6 @@ def test_slopes_of_the_prior_variance_are_those_of_finite_differences(kernel):
         np.testing.assert_allclose(slope[:, j], change, rtol=1e-7, atol=1e-8)
 
 
-def test_slopes_vanish_at_a_play_itself_under_stationary_kernels():
-    x = points(4, 0)
-    for order in (0.5, 1.5, 2.5):
-        slope = linearise(Matern(0.3, nu=order), x, x).gradient(np.eye(4))
-        np.testing.assert_allclose(slope, 0.0, atol=1e-14)
-
-
 def test_slopes_in_the_hyperparameters_are_scikit_learns(kernel):
     x = points(12, 3)
     weight = np.random.default_rng(4).normal(size=(12, 12))
@@ -94,3 +91,54 @@ def test_a_kernel_with_other_hyperparameters_is_scikit_learns(kernel):
     assert found == expected
     np.testing.assert_array_equal(found.theta, expected.theta)
     np.testing.assert_array_equal(found.bounds, expected.bounds)
+
+
+POINTS = np.random.default_rng(0).random((12, 2))
+STATIONARY = [name for name in NAMED if has_length_scale(make_kernel(name))]
+FACTORS = (1.0, 1.2, 2.0, 4.0)
+
+
+@pytest.mark.parametrize("factor", FACTORS)
+@pytest.mark.parametrize("name", STATIONARY)
+def test_a_shortened_kernel_is_the_kernel_of_stretched_points(name, factor):
+    kernel = ConstantKernel(3.0) * make_kernel(name, 0.4)
+    np.testing.assert_allclose(shortened(kernel, factor)(POINTS), kernel(factor * POINTS), rtol=1e-12)
+
+
+def test_every_length_scale_of_a_product_is_shortened_and_its_bounds_with_it():
+    kernel = OnColumns(RBF([0.4]), [0]) * OnColumns(Matern(0.2, (0.1, 0.5)), [1])
+    half = shortened(kernel, 2.0)
+    np.testing.assert_allclose(half(POINTS), kernel(2.0 * POINTS), rtol=1e-12)
+    assert half.get_params()["k2__kernel__length_scale_bounds"] == pytest.approx((0.05, 0.25))
+    assert shortened(RBF(0.4, "fixed"), 2.0).length_scale_bounds == "fixed"
+
+
+def norm(kernel, points, values):
+    """The least norm of functions with these values, (n,) -> a number."""
+    return np.sqrt(values @ cho_solve(cho_factor(kernel(points) + 1e-10 * np.eye(len(points))), values))
+
+
+@pytest.mark.parametrize("name", STATIONARY)
+@pytest.mark.parametrize("factor", FACTORS)
+def test_the_norm_of_a_function_grows_by_no_more_than_the_bound(name, factor):
+    """The bound of sqrt(c) in one dimension: 1.10, 1.41 and 2.0 at these factors."""
+    centres, grid = np.linspace(0.1, 0.9, 5)[:, None], np.linspace(-1.0, 2.0, 90)[:, None]
+    kernel, weights = make_kernel(name, 0.2), np.array([1.0, -0.5, 0.8, 0.3, -1.0])
+    exact = np.sqrt(weights @ kernel(centres) @ weights)
+    there = norm(shortened(kernel, factor), grid, kernel(grid, centres) @ weights)
+    assert there <= inflation(factor, 1) * exact * (1.0 + 1e-6)
+
+
+KERNEL = 2.0 * Matern([0.3, 0.6], nu=2.5) + WhiteKernel(0.1)
+
+
+@pytest.mark.parametrize("part_bytes", [1, 8 * 9 * 2, 2**20])
+def test_covariances_in_parts_are_the_kernels(part_bytes, monkeypatch):
+    monkeypatch.setattr(visited, "PART_BYTES", part_bytes)
+    plays = Visited(2)
+    for pair in np.random.default_rng(0).random((9, 2)):
+        plays.index(pair)
+    gram, rows = VisitedGram(KERNEL, plays), np.array([4, 0, 8, 4, 2])
+    whole = KERNEL(plays.features)
+    np.testing.assert_allclose(gram.between(rows, np.arange(9)), whole[rows], rtol=1e-12)
+    assert gram.between(rows[:0], rows).shape == (0, 5)
