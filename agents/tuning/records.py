@@ -26,7 +26,7 @@ from .workers import UnsharedLock, locked
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-    from .pictures import Figure
+    from .pictures.figures import Figure
 
 LATEST = 20  # number of experiments shown
 
@@ -187,7 +187,7 @@ class Records:
             ValueError: an argument is impossible, or there are fewer than two values.
         """
         with from_extra("eval", "figures"):
-            from .pictures import Drawing, draw
+            from .pictures.figures import Drawing, draw
 
         known = None if context is None else self.plan.context(context)
         told = self.plan, self._history.rounds, self.experiments, self.best

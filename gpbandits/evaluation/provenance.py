@@ -29,7 +29,7 @@ PLAYING = "gpbandits.evaluation.loop"  # with all that it imports it determines 
 # They are, or import, tables, figures, files, bars and origins, which change no numbers.
 _SHOWING = ("comparison", "environments", "kept", "progress", "provenance", "result", "stamp")
 SHOWING = tuple(f"gpbandits.evaluation.{name}" for name in _SHOWING)
-PICTURES = {"bandit_envs": "rendering", "agents": "tuning/pictures.py"}  # what only draws, by package
+PICTURES = {"bandit_envs": "rendering", "agents": "tuning/pictures"}  # folders that only draw, by package
 _SUFFIXES = (".py", ".so", ".pyd", ".csv", ".toml")  # of code and of the tables that it reads
 OURS = ("bandit_envs", "agents", "gpbandits")
 VERSIONED = ("gpbandits", "gymnasium", "numpy", "scipy", "scikit-learn")
@@ -90,7 +90,7 @@ def files_of(package: str) -> set[Path]:
     places = [Path(place) for place in spec.submodule_search_locations]
     pictures = [place / PICTURES[package] for place in places if package in PICTURES]
     code = [path for place in places for path in place.rglob("*") if path.suffix in _SUFFIXES]
-    return {path for path in code if not any(each in (path, *path.parents) for each in pictures)}
+    return {path for path in code if not any(folder in path.parents for folder in pictures)}
 
 
 def _with_neighbours(module: Path) -> set[Path]:

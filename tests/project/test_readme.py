@@ -43,7 +43,7 @@ def test_each_python_block_runs_alone_and_prints_the_table_that_is_shown(
         exec(compile(block, "README.md", "exec"), names)
         found |= names
     assert len(BLOCKS) >= 5
-    assert all((tmp_path / name).stat().st_size > 10_000 for name in ("regret.png", "gp-ucb.html"))
+    assert all((tmp_path / name).stat().st_size > 10_000 for name in ("regret.png", "two.html"))
     table = found["result"].table()
     assert isinstance(table, Table)
     header, *lines = SHOWN[0].splitlines()

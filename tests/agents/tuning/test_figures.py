@@ -5,7 +5,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from agents import Categorical, Integer, Linear, Log, Tuner
-from agents.tuning.pictures import KINDS
+from agents.tuning.pictures.figures import KINDS
 from agents.tuning.reading import Reading
 
 SPACE = {

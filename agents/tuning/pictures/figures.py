@@ -1,4 +1,4 @@
-"""Figures of a tuner; the only modules of the tuner that import matplotlib are here."""
+"""Figures of a tuner."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from bandit_envs.basics.arguments import require, require_choice
 from bandit_envs.basics.types import Floats
 from bandit_envs.rendering.figure import ShownFigure, figure_of, given_axes, require_size
 
-from .feasibility import LIKELY, feasibility_of
-from .history import Experiment, TunerRound
-from .parameters import Categorical, Integer, Log, Parameter
-from .plan import TunerPlan, sign_of
-from .player import QUANTILE
-from .reading import Reading
-from .space import Values
+from ..feasibility import LIKELY, feasibility_of
+from ..history import Experiment, TunerRound
+from ..parameters import Categorical, Integer, Log, Parameter
+from ..plan import TunerPlan, sign_of
+from ..player import QUANTILE
+from ..reading import Reading
+from ..space import Values
 
 
 class ParameterAxis:

@@ -1,0 +1,1 @@
+"""Figures of a tuner, which change no result."""
