@@ -18,7 +18,8 @@ from bandit_envs.basics.types import Floats
 from bandit_envs.problems.real import tasks
 from gpbandits.evaluation.result import Metric, Result
 from gpbandits.evaluation.statistics import ENOUGH, Interval, bootstrap_interval, significant_signs
-from gpbandits.report.entrants import REFERENCE
+from gpbandits.report.board import FEWEST, signed_ranks
+from gpbandits.report.entrants import REFERENCE, unit_of_task
 from gpbandits.report.standings import relative_losses
 
 LARGE = 1e4
@@ -107,6 +108,10 @@ but the digits has its own table, and no verdict reaches beyond these tables. Th
 and under limits the violation too, both relative to random play.
 """
 PAIRS = "Mean losses over tasks, of agents that played all of them, and pairs of `gp-agent` with others."
+OVER = """Few trials tell little of one task, and many tasks more of an agent. Here the units are tasks, not
+trials (the digits, which are played in five families, count once): mean losses over those that both agents
+played, on how many of them `gp-agent` has less, and p of a Wilcoxon signed-rank test of the differences,
+two-sided, with Holm's correction over the rows. Agents that share fewer than {} units are left out."""
 MEANS = "Means with 95 % intervals; * marks the least mean."
 FOOT = """## How to make it again
 
@@ -191,6 +196,26 @@ def by_family(statement: Statement, found: Mapping[str, Result]) -> Iterator[str
         yield f"| {' | '.join(map(str, cells))} |"
 
 
+def over_tasks(statement: Statement, found: Mapping[str, Result]) -> Iterator[str]:
+    """Yield a line for each other agent: losses, tasks on which the agent has less, and p over tasks."""
+    losses = on_tasks(statement, found)
+    units = {name: unit_of_task(f"Real/{name}") for name in losses}
+    rivals: dict[str, Floats] = {}
+    for other in sorted({label for own in losses.values() for label in own} - {statement.one}):
+        pairs: dict[str, list[list[float]]] = {}
+        for name, own in losses.items():
+            if other in own:
+                both = [float(own[statement.one].mean()), float(own[other].mean())]
+                pairs.setdefault(units[name], []).append(both)
+        if len(pairs) >= FEWEST:
+            rivals[other] = np.array([np.mean(each, axis=0) for each in pairs.values()])
+    tested = signed_ranks([table[:, 0] - table[:, 1] for table in rivals.values()]) if rivals else []
+    for (other, table), p in zip(rivals.items(), tested, strict=True):
+        fewer = int((table[:, 0] < table[:, 1]).sum())
+        one, theirs = table.mean(axis=0)
+        yield f"| {other} | {len(table)} | {one:.3f} | {theirs:.3f} | {fewer} | {p:.2g} |"
+
+
 def as_markdown(statement: Statement, found: Mapping[str, Result]) -> Iterator[str]:
     """Yield a line a task, with each agent's mean and 95 % interval; a star marks the least mean."""
     values = on_tasks(statement, found)
@@ -246,6 +271,9 @@ def page(found: Mapping[str, Result]) -> str:
     lines += [summary(each, found) for each in STATEMENTS]
     lines += ["", "## The agent for real problems", "", PAIRS, "", f"| {heads} |", f"|{'---|' * 8}"]
     lines += by_family(first, found)
+    heads = f"another | tasks | loss of `{AGENT}` | loss of the other | tasks with less | p"
+    lines += ["", "### Over tasks", "", OVER.format(FEWEST), "", f"| {heads} |", f"|{'---|' * 6}"]
+    lines += over_tasks(first, found)
     for each in others:
         judged = list(as_markdown(each, found))
         lines += ["", f"## {each.text}", ""]

@@ -4,7 +4,6 @@ import dataclasses
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -90,13 +89,17 @@ def _tests(scores: Floats, first: int) -> list[float | None]:
     if len(scores) < FEWEST:
         return []
     others = [i for i in range(scores.shape[1]) if i != first]
-    tested = []
-    for i in others:
-        gap = np.round(scores[:, first] - scores[:, i], TIED)
-        test: Any = wilcoxon(gap) if gap.any() else None
-        tested.append(1.0 if test is None else float(test.pvalue))
-    corrected = dict(zip(others, holm(tested), strict=True))
+    tested = signed_ranks([scores[:, first] - scores[:, i] for i in others])
+    corrected = dict(zip(others, tested, strict=True))
     return [corrected.get(i) for i in range(scores.shape[1])]
+
+
+def signed_ranks(differences: Sequence[Floats]) -> list[float]:
+    """Return the two-sided p-value of each sequence of differences over tasks, (U,), of Wilcoxon's
+    signed-rank test, with Holm's correction over all.
+    """
+    gaps = [np.round(each, TIED) for each in differences]
+    return holm([float(wilcoxon(gap).pvalue) if gap.any() else 1.0 for gap in gaps])
 
 
 def _simple(standings: Standings, labels: Sequence[str]) -> list[float | None]:
