@@ -226,6 +226,10 @@ class ImprovingAgent(Resumable, BaseAgent):
                 learner.take_stated(std)
         return min(max((self._usual_std / std) ** 2, 1e-8), 1e8)
 
+    def _place(self, point: int) -> Floats | None:
+        """Return where a point played is in [0, 1]^d, None on a finite set."""
+        return self._unit(self._visited.features[point]) if self.setting.continuous else None
+
     def _receive(self, play: PlayValues) -> None:
         """Take a value; a search of exact values on a box that is stuck begins anew, on values of its own."""
         if self.whole is not self.record:
@@ -233,10 +237,13 @@ class ImprovingAgent(Resumable, BaseAgent):
             if play.round < self._gains.since:
                 return
         self.record.add(play)
-        self._gains.add(play.values[0])
+        self._gains.add(play.values[0], self._place(play.point))
         if self.exact and self.setting.continuous and self._gains.stuck(self.setting.dim):
             self.whole = deepcopy(self.record) if self.whole is self.record else self.whole
-            self.record, self._gains = PointRecord(1), Gains(self.round)
+            self.record, self._gains = (
+                PointRecord(1),
+                Gains(self.round, [*self._gains.peaks, self._gains.best]),
+            )
             for learner in self.learners:
                 learner.restart(0)
 

@@ -17,6 +17,7 @@ from agents.real.box_posterior import (
 from agents.real.parameters import Parameters
 from agents.real.posterior import SurrogatePosterior
 from agents.real.priors import exact_prior, usual_prior
+from agents.real.stuck import NEAR, RETURNED, RETURNED_EACH, SETTLED, SETTLED_EACH, Gains, Peak
 from agents.real.surrogate import PointValues, Surrogate
 from agents.real.values import HalfRank
 from bandit_envs.problem.feedback import delivery
@@ -173,3 +174,25 @@ def test_a_batch_of_trials_plays_as_its_trials_alone(env_id):
     for i in range(2):
         single = evaluate(env_id, best, trials=1, first_trial=i, env_kwargs={"horizon": 9}).actions["best"]
         np.testing.assert_array_equal(single[0], together[i])
+
+
+def test_a_search_that_climbs_a_known_peak_again_begins_anew_at_once():
+    dim, at = 2, np.array([0.4, 0.7])
+    fresh = RETURNED + RETURNED_EACH * dim
+    assert fresh < SETTLED + SETTLED_EACH * dim
+    known = Peak(1.0, at)
+    elsewhere = at + np.array([0.0, 1.5 * NEAR])
+
+    def searched(best: float, point: np.ndarray, values: int, peaks=(known,)) -> Gains:
+        gains = Gains(0, peaks)
+        for each in np.linspace(0.0, 0.5, values - 1):  # never flat for long
+            gains.add(float(each), np.zeros(dim))
+        gains.add(best, point)
+        return gains
+
+    assert searched(0.9, at, fresh).stuck(dim)
+    assert searched(1.0, at + 0.9 * NEAR, fresh).stuck(dim)
+    assert not searched(0.9, at, fresh - 1).stuck(dim)  # a first point may lie near by chance
+    assert not searched(1.2, at, fresh).stuck(dim)  # a gain
+    assert not searched(0.9, elsewhere, fresh).stuck(dim)
+    assert not searched(0.9, at, fresh, peaks=()).stuck(dim)
