@@ -11,10 +11,12 @@ from sklearn.gaussian_process.kernels import ConstantKernel
 
 import agents
 from agents.acquisition.improvement import gittins_index, log_expected_improvement
+from agents.registry import resolve_agent
 from agents.stopping.rules import GradientWorthPrice
 from bandit_envs import make
 from bandit_envs.problem.feedback import delivery
 from gpbandits import evaluate
+from gpbandits.evaluation.record import over_budget
 
 BUDGETS = ("ratio-ucb", "ei-per-cost", "kg-per-cost", "pbgi")
 PLAIN = {"ratio-ucb": ("gp-ucb", {"width": 2.0}), "ei-per-cost": ("gp-ei", {})}
@@ -217,3 +219,43 @@ def test_the_regret_of_ratio_ucb_is_bounded_by_the_widths_where_the_bands_hold(k
             holding += 1
             assert regret + rho * (20 - paid) <= bound + rho * k.max()
     assert holding >= 3
+
+
+@pytest.mark.parametrize("continuous", [False, True])
+def test_random_first_plays_and_those_of_others_halve_nothing(continuous):
+    """No index was compared with the best value, which is about 100 prior stds here."""
+    keywords = {"continuous": True, "dim": 1} if continuous else {"num_arms": 30}
+    env = make("GPBandit-GP-v0", horizon=20, **keywords)
+    setting = env.get_wrapper_attr("setting")
+    agent = agents.make("pbgi", setting, halving=True, initial=6)
+    seen, _ = env.reset(seed=0)
+    agent.reset(0)
+    for t in range(8):
+        action = agent.act(seen) if t < 6 else setting.to_action(setting.to_point(env.action_space.sample()))
+        info = delivery(t, np.array([t]), np.array([100.0]), np.empty((1, 0)), 0)
+        agent.update(seen, action, 100.0, info)
+        assert agent.objective.lam.item() == 0.1
+    agent.update(seen, agent.act(seen), 1e3, delivery(8, np.array([8]), np.array([1e3]), np.empty((1, 0)), 0))
+    assert agent.objective.lam.item() == 0.05
+
+
+@pytest.mark.parametrize("name", BUDGETS)
+def test_a_batch_with_known_costs_plays_what_its_trials_play_alone(name):
+    keywords = {"num_arms": 25, "budget": {"law": "gp", "budget": 50, "known": True}, "horizon": 12}
+    alone = resolve_agent(name)
+    field = {"batch": name, "alone": lambda setting: alone(setting)}
+    actions = evaluate("GPBandit-Budget-v0", field, trials=3, env_kwargs=keywords).actions
+    np.testing.assert_array_equal(actions["batch"], actions["alone"])
+
+
+@pytest.mark.long
+def test_where_costs_differ_much_improvement_per_cost_finds_more_with_a_small_budget():
+    field = {"EIpu": ("ei-per-cost", {"cooling": False}), "EI": "gp-ei"}
+    costs = {"law": "log-gp", "budget": 5, "median": 0.2, "known": True}
+    keywords = {"budget": costs, "length_scale": 0.05, "noise_std": 0.01, "normalize": False, "horizon": 60}
+    result = evaluate("GPBandit-Budget-v0", field, trials=8, env_kwargs=keywords)
+    at = np.array([1.0])
+    ours, theirs = (
+        over_budget(result.simple_regret[label], result.spent[label], at).mean() for label in ("EIpu", "EI")
+    )
+    assert ours < theirs / 2
