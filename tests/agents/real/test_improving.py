@@ -173,3 +173,34 @@ def test_a_batch_of_trials_plays_as_its_trials_alone(env_id):
     for i in range(2):
         single = evaluate(env_id, best, trials=1, first_trial=i, env_kwargs={"horizon": 9}).actions["best"]
         np.testing.assert_array_equal(single[0], together[i])
+
+
+@pytest.mark.parametrize("values", [[1.0], [2.0, 2.0, 2.0], [0.0, 1.0], [1.0, 1.0, 3.0]])
+def test_ranks_of_few_or_equal_values_are_finite(values):
+    _, t = ranked(values)
+    assert np.isfinite(t).all()
+
+
+@pytest.mark.parametrize(
+    ("setting", "options", "words"),
+    [
+        ({"contexts": np.array([[0.0], [1.0]])}, {}, "contexts"),
+        ({"num_constraints": 1}, {}, "costs"),
+        ({"budget": 3.0}, {}, "a budget"),
+        ({}, {"rule": "ei"}, "parts"),
+        ({}, {"goal": "worst"}, '"regret" or "best"'),
+    ],
+)
+def test_what_it_does_not_play_is_an_error(setting, options, words):
+    given = Setting(arms=np.linspace(0, 1, 5)[:, None], horizon=9, **setting)
+    with pytest.raises(ValueError, match=words):
+        agents.make("gp-agent", given, **{"goal": "best", **options})
+
+
+def test_the_first_choice_is_among_the_arms_that_the_first_round_has():
+    setting = Setting(arms=np.linspace(0, 1, 30)[:, None], horizon=8, noise_std=0.1, volatile=True)
+    agent = agents.make("gp-agent", setting, goal="best")
+    for arm in (3, 17):
+        agent.reset(0)
+        agent.start({"action_mask": (np.arange(30) == arm).astype(np.int8)})
+        assert agent.act(np.zeros(1)) == arm
