@@ -221,24 +221,6 @@ def test_the_regret_of_ratio_ucb_is_bounded_by_the_widths_where_the_bands_hold(k
     assert holding >= 3
 
 
-@pytest.mark.parametrize("continuous", [False, True])
-def test_random_first_plays_and_those_of_others_halve_nothing(continuous):
-    """No index was compared with the best value, which is about 100 prior stds here."""
-    keywords = {"continuous": True, "dim": 1} if continuous else {"num_arms": 30}
-    env = make("GPBandit-GP-v0", horizon=20, **keywords)
-    setting = env.get_wrapper_attr("setting")
-    agent = agents.make("pbgi", setting, halving=True, initial=6)
-    seen, _ = env.reset(seed=0)
-    agent.reset(0)
-    for t in range(8):
-        action = agent.act(seen) if t < 6 else setting.to_action(setting.to_point(env.action_space.sample()))
-        info = delivery(t, np.array([t]), np.array([100.0]), np.empty((1, 0)), 0)
-        agent.update(seen, action, 100.0, info)
-        assert agent.objective.lam.item() == 0.1
-    agent.update(seen, agent.act(seen), 1e3, delivery(8, np.array([8]), np.array([1e3]), np.empty((1, 0)), 0))
-    assert agent.objective.lam.item() == 0.05
-
-
 @pytest.mark.parametrize("name", BUDGETS)
 def test_a_batch_with_known_costs_plays_what_its_trials_play_alone(name):
     keywords = {"num_arms": 25, "budget": {"law": "gp", "budget": 50, "known": True}, "horizon": 12}

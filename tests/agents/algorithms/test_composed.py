@@ -287,12 +287,6 @@ def test_detectors_of_a_batch_are_set_by_the_noise_of_their_own_trials(spec):
     batch = played({"it": spec}, **keywords)
     singles = played({"it": lambda setting: agents.make(name, setting, **options)}, **keywords)
     np.testing.assert_array_equal(batch["it"], singles["it"])
-    env = gym.make_vec(COMPOSITE, 3, **{**SMALL, **keywords})
-    env.reset(seed=[1, 2, 3])
-    agent = agents.make(name, env, num_trials=3, **options)
-    agent.reset([0, 1, 2])
-    thresholds = {float(np.max(each.rates.theta)) for each in agent.restart.watch.detectors}
-    assert len(thresholds) == 3
 
 
 @pytest.mark.parametrize(
@@ -300,24 +294,12 @@ def test_detectors_of_a_batch_are_set_by_the_noise_of_their_own_trials(spec):
     [
         (
             {"restart": "cpd", "restart_options": {"foo": 1}},
-            r"restart_options must be options of 'cpd' \(xi_squared, ridge, .*foo",
+            r"restart_options .* of 'cpd' \(xi_.*foo",
         ),
         ({"restart": "periodic"}, r"restart_options must be options of 'periodic' \(every\), got None"),
         ({"restart": "never", "restart_options": {"every": 2}}, r"restart_options .*\(it takes none\)"),
         ({"restart_options": 3}, "restart_options must be a dict of names or None, got 3"),
-        (
-            {"belief": "censored", "belief_options": {"foo": 1}},
-            r"belief_options .*\(window, reward_bound, noisy\)",
-        ),
         ({"rule": "ei", "rule_options": {"psi": 1}}, r"rule_options .*\(xi\)"),
-        (
-            {"constraint": "none", "constraint_options": {"step": 1}},
-            r"constraint_options .*\(it takes none\)",
-        ),
-        (
-            {"restart": "cpd", "restart_options": {"theta": "high"}},
-            "theta.. must be a number or an array of numbers or None, got 'high'",
-        ),
         ({"rule": "ei", "width": 3.0}, "width must be left out with the rule 'ei', which has none, got 3.0"),
         ({"restart": "periodic", "restart_options": {"every": 2.5}}, "every must be an integer, got 2.5"),
     ],

@@ -142,29 +142,5 @@ def test_slopes_of_feasibility_have_their_leading_terms_at_the_extremes():
         np.testing.assert_allclose(of_std, far * ratio, rtol=1e-11)
 
 
-@pytest.mark.long
-def test_a_small_feasible_region_is_found_between_the_points_of_a_grid():
-    setting = Setting(
-        low=np.zeros(2),
-        high=np.ones(2),
-        kernel=Matern(0.4, nu=2.5),
-        noise_std=1e-3,
-        num_constraints=1,
-        constraint_noise_std=1e-3,
-    )
-    agent, found = started(setting), []
-    for t in range(35):
-        action = agent.act(HERE)
-        x = setting.to_point(action)
-        cost = 10 * (((x - [0.62, 0.31]) ** 2).sum() - 0.03**2)  # 0.3 % of the box
-        found.append((cost <= 0, x[0]))
-        info = delivery(t, np.array([t]), np.array([x[0]]), np.array([[cost]]), 0)
-        agent.update(HERE, action, x[0], info)
-    assert max(value for feasible, value in found if feasible) > 0.645  # of 0.65
-    best = agent.recommend()
-    assert best.point[0] == pytest.approx(0.65, abs=0.005)
-    assert ((best.point - [0.62, 0.31]) ** 2).sum() < 0.033**2
-
-
 def test_certain_costs_are_feasible_or_not():
     np.testing.assert_array_equal(log_feasibility(np.array([0.0, -1.0, 1.0]), np.zeros(3)), [0, 0, -np.inf])

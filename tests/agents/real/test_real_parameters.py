@@ -13,7 +13,6 @@ from sklearn.gaussian_process.kernels import (
     DotProduct,
     Matern,
     RationalQuadratic,
-    WhiteKernel,
 )
 
 from agents.model.model import Model
@@ -194,16 +193,8 @@ def test_a_feature_without_influence_has_a_long_scale():
 @pytest.mark.parametrize(
     "kernel",
     [
-        *(
-            DotProduct(),
-            RationalQuadratic(),
-            Matern(0.5, nu=0.5),
-            RBF(0.5) + RBF(0.1),
-            WhiteKernel(),
-            RBF(0.5) ** 2.0,
-        ),
-        *(Matern(0.5, nu=2.5) * Matern(0.5, nu=2.5), RBF(0.5) * Matern(0.5, nu=2.5), RBF(0.5) * DotProduct()),
-        *(ConstantKernel(2.0), ConstantKernel(2.0) * ConstantKernel(3.0)),
+        *(DotProduct(), RationalQuadratic(), Matern(0.5, nu=0.5), RBF(0.5) + RBF(0.1), RBF(0.5) ** 2.0),
+        *(Matern(0.5, nu=2.5) * Matern(0.5, nu=2.5), RBF(0.5) * DotProduct(), ConstantKernel(2.0)),
     ],
     ids=str,
 )
