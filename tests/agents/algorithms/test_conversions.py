@@ -147,7 +147,7 @@ def test_without_delay_conversions_are_the_clicks_that_they_are():
 LATE = {"law": "conversions", "base": {"law": "geometric", "mean": 5}, "lost": 0.3}
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("feature", ["plain", "contexts", "volatile"])
 def test_a_batch_of_conversions_equals_single_trials(feature):
     more = {"contexts": {"num_contexts": 3}, "volatile": {"availability": {"law": "bernoulli", "p": 0.7}}}

@@ -198,6 +198,7 @@ def test_without_a_price_of_variance_its_regret_is_the_regret():
     np.testing.assert_allclose(ours, result.regret["rahbo"], atol=1e-9)
 
 
+@pytest.mark.long
 def test_who_minds_noise_pays_less_than_who_does_not():
     noise = {"law": "by-arm", "std": 1.0, "quietest": 0.1}
     problem = build("gp", {"num_arms": 30, "horizon": 200, "noise": noise, "length_scale": 0.3})

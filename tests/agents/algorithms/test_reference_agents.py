@@ -186,6 +186,7 @@ def test_a_reference_regrets_less_than_random_play(name, env):
     assert own < (0.95 if name == "forest-ei" else 0.9) * others
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("name", ["forest-thompson", "forest-ei"])
 def test_forests_see_a_step_that_no_line_sees(name):
     rng = np.random.default_rng(1)

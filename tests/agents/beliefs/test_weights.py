@@ -240,5 +240,6 @@ def regret(options: dict[str, Any], declared: bool, trials: int) -> float:
     return total
 
 
+@pytest.mark.long
 def test_knowing_the_noise_of_every_arm_costs_less_than_its_maximum():
     assert regret({}, True, 8) < 0.95 * regret({}, False, 8)

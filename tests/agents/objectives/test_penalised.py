@@ -218,6 +218,7 @@ def test_nothing_is_updated_after_a_partial_last_epoch():
     np.testing.assert_array_equal(run.multiplier[:, -1], run.multiplier[:, HORIZON // EPOCH * EPOCH - 1])
 
 
+@pytest.mark.long
 def test_the_dual_returns_to_zero_where_all_is_feasible_and_the_product_stays():
     feasible = (KnownFunction(lambda x: 0.0 * x[:, 0] - 0.5),)
     assert (Run(discs(constraints=feasible), BOTH[1]).multiplier == 0).all()

@@ -237,6 +237,7 @@ def test_features_keep_the_order_of_numbers(kind, one, other):
     assert kind.features(low)[0] <= kind.features(high)[0]
 
 
+@pytest.mark.long
 @given(integer() | categorical)
 def test_every_level_comes_back_from_its_features(kind):
     assert [kind.value(kind.features(level)) for level in kind.levels] == list(kind.levels)
@@ -247,6 +248,7 @@ def test_features_of_different_levels_differ(kind):
     assert len({kind.features(level).tobytes() for level in kind.levels}) == len(kind.levels)
 
 
+@pytest.mark.long
 @given(continuous(), UNIT)
 def test_numbers_come_back_from_their_features(kind, quantile):
     value = kind.at(quantile)
