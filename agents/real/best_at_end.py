@@ -19,8 +19,8 @@
 | a budget of costs | EI per cost, learnt | dear experiments must promise more |
 
 `gpbandits exam` measures it. Transforms were compared on half of its tables, the numbers of `stuck` on its
-boxes, whose figures flatter therefore, but for known peaks, which were chosen on other seeds; what belongs to noise was chosen on other seeds of the functions of
-`benchmarks/tuning.py`.
+boxes, whose figures flatter therefore; known peaks were chosen on other seeds. What belongs to noise was
+chosen on other seeds of the functions of `benchmarks/tuning.py`.
 """
 
 from __future__ import annotations

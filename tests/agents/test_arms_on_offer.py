@@ -80,3 +80,16 @@ def test_a_saved_agent_remembers_what_was_allowed(name, tmp_path):
     agent.act(seen)
     agent.save(tmp_path / "agent.json")
     assert SOME[agents.load(tmp_path / "agent.json").act(seen)]
+
+
+@pytest.mark.parametrize("name", ["gp-ucb", "gp-ts", "epsilon-greedy"])
+def test_first_plays_without_a_model_keep_to_what_is_allowed(name):
+    agent, seen = played(BanditEnv(build("gp", {**SMALL, "publish_model": False})), name, 1)
+    for _ in range(20):
+        assert agent.offer(SOME)
+        assert SOME[agent.act(seen)]
+
+
+def test_a_box_cannot_be_restricted_to_arms():
+    agent, _ = played(BanditEnv(build("gp", {"continuous": True, "horizon": 20})), "gp-ucb", 1)
+    assert not agent.offer(SOME)

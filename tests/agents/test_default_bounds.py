@@ -15,9 +15,12 @@ from sklearn.gaussian_process.kernels import RBF
 import agents
 import agents.model.model
 import agents.objectives.parts
+from agents.acquisition.rules import UCB
 from agents.model.defaults import DefaultBound
 from agents.objectives.by_name import APART
+from agents.widths.bounded_norm import ImprovedWidth
 from agents.widths.by_name import WIDTHS
+from agents.widths.information_gain import Realised
 from gpbandits import Result, evaluate
 
 WITHOUT = {"num_arms": 9, "horizon": 10, "publish_model": False}
@@ -97,3 +100,18 @@ def test_learning_and_shrinking_pass_it_on():
 def test_results_name_those_that_say_so_and_no_plug_in_that_is_silent():
     specs = {"igp": "igp-ucb", "given": ("igp-ucb", {"rkhs_bound": 1.0}), "other": FirstArm}
     assert played(specs, trials=2).assuming == {"igp"}
+
+
+def test_a_width_that_the_user_made_rests_on_what_the_user_knows():
+    width = ImprovedWidth(1.0, 0.1, Realised())
+    assert not says(agents.make("gp-agent", SETTING, rule=UCB(width)))
+
+
+def test_what_a_bias_or_a_penalised_objective_takes_by_default_counts():
+    assert says(agents.make("gp-ucb-sdf", SETTING, width=1.0))
+    assert not says(agents.make("gp-ucb-sdf", SETTING, width=1.0, reward_bound=0.0))
+
+
+def test_a_published_bound_is_not_the_default():
+    published = {**WITHOUT, "publish_model": True}
+    assert evaluate("GPBandit-RKHS-v0", ["igp-ucb"], trials=1, env_kwargs=published).assuming == frozenset()

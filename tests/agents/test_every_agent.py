@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+from dataclasses import replace
 
 import gymnasium as gym
 import numpy as np
@@ -11,8 +12,10 @@ from agent_cases import (
     GAUSSIAN,
     LEARNING,
     LISTENING,
+    OF_ARMS,
     REPEATING,
     SETTING,
+    WITH_ALL,
     of_each_shape,
     representatives,
     with_each,
@@ -246,7 +249,6 @@ BAD = {
         "an arm in 0..19",
     ),
     "seeds": (lambda: agents.gp_ucb(SETTING, num_trials=2).reset([1]), "seed must be 2 integers"),
-    "a box": (lambda: agents.make("admmbo", BOX), "must have arms, got a box"),
     "no setting": (lambda: agents.make("gp-ucb", 3), "setting must be a Setting"),
     "path": (lambda: agents.make("no.such:Agent", SETTING), "does not lead to a class"),
     "action": (lambda: start(agents.gp_ucb(SETTING)).update(np.zeros(1), 0.5, 0.0, {}), "integer arm"),
@@ -282,6 +284,15 @@ def feedback(reward, step=0):
         "feedback_step": np.array([step]),
         "feedback_reward": np.array([reward]),
     }
+
+
+@pytest.mark.parametrize("name", [name for name in OF_ARMS if not agents.features(name).box])
+def test_a_box_is_refused_by_who_plays_arms_alone(name):
+    box = replace(WITH_ALL, arms=None, low=np.zeros(1), high=np.ones(1), safe_seed=None)
+    with pytest.raises(
+        ValueError, match=r"must have arms, got a box; |make the environment without continuous"
+    ):
+        agents.make(name, box)
 
 
 @pytest.mark.parametrize(("call", "message"), BAD.values(), ids=BAD.keys())
@@ -413,3 +424,16 @@ def test_an_agent_that_takes_an_offer_plays_what_is_offered(name):
             agent.offer(np.arange(20) == arm)
             assert agent.act(np.zeros(1)) == arm
         agent.update(np.zeros(1), arm, 0.0, feedback(1.0, t))
+
+
+@pytest.mark.parametrize("name", representatives(BATCHED))
+def test_an_agent_asked_before_its_reset_says_so(name):
+    with pytest.raises(RuntimeError, match="call reset"):
+        agents.make(name, SETTING).act(np.zeros(1))
+
+
+@pytest.mark.parametrize("number", [np.float32(2), np.float64(2), np.int64(2)])
+def test_numbers_of_numpy_are_numbers(number):
+    expected = agents.gp_ucb(SETTING, width=2.0).rule
+    assert agents.gp_ucb(SETTING, width=number).rule == expected
+    assert agents.gp_ucb(SETTING, width="rkhs", gamma=number, rkhs_bound=1.0).rule.width.gamma.value == 2.0

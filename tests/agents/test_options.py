@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from inspect import Parameter, signature
 from types import SimpleNamespace
+from typing import TypeVar
 
 import gymnasium as gym
 import numpy as np
 import pytest
 from agent_cases import DUELLING, SETTING, WITH_ALL, of_each_shape
+from typing_extensions import TypeAliasType
 
 import agents
 from agents import ModelOptions
@@ -19,7 +21,7 @@ from agents.algorithms.safe import SafeOptions
 from agents.algorithms.separate_models import SeparateModelsAgentOptions
 from agents.model.model import Model
 from agents.objectives.parts import CostModelOptions, PenalisedOptions, model_and_costs, parts_of
-from agents.options import keywords_of, typed_dict_of
+from agents.options import keywords_of, require_types, typed_dict_of
 from agents.registry import resolve_agent
 from bandit_envs import Setting
 from gpbandits.catalogue import documented_keys
@@ -120,23 +122,49 @@ IMPOSSIBLE = {
         {"cost_steps": (5, 0)},
     ],
     "bandit-oco": [{"points": 3}, {"eta": -0.1}, {"zeta": 0.0}, {"zeta": 3.0}, {"delta_reg": -1.0}],
-    "bkb": [{"size": 0.0}, {"form": "dense"}, {"reading": "book"}],
+    **{
+        name: [{"size": 0.0}, {"form": "dense"}, {"reading": "book"}, {"repeat": 2.0}, {"refit_every": 5}]
+        for name in ("bkb", "bbkb")
+    },
     "bpe": [{"first": 0}],
     "bpe-delay": [{"wait": -1}, {"wait": "long"}, {"wait": 1.5}],
+    "ckb": [{"clip": -1.0}],
+    "config": [
+        *({"refit_every": 5, **each} for each in ({"fit_mean": True}, {"fit_on": "all"})),
+        *({"cost_width": "wide"}, {"cost_belief": "shifted"}, {"cost_belief": "censored"}),
+    ],
     "constrained-ei": [{"initial": -1}, {"prior_mean": 1.0}, {"constraint_noise_std": -1.0}],
+    "dmm-ucb": [{"ratios": ratios} for ratios in ([0.0], [-1.0, 1.0], "all", 3.0, [[1.0]], [10**400])],
     "ec-gp-ucb": [{"eps": -0.1}, {"extra": "dull"}],
+    "ei-per-cost": [{"cooling": "slow"}],
     "epsilon-greedy": [{"epsilon": 1.5}],
     "forest-ei": [{"trees": 1}],
-    "gp-agent": [{"rule": "best"}, {"rule": "ucb", "belief": "true"}, {"rule": "ucb", "restart": "often"}],
+    "forest-thompson": [{"initial": 0}],
+    "gp-agent": [
+        *({"rule": "best"}, {"rule": "ucb", "belief": "true"}, {"rule": "ucb", "restart": "often"}),
+        *({"rule": "ucb", "constraint": "soft"}, {"like": "text"}, {"goal": "worst"}),
+        *(
+            {"rule": "ucb", "restart": "evidence", "restart_options": {"noise_scales": scales}}
+            for scales in ((), (0.0,), "wide", (1.0, np.nan), 2.0)
+        ),
+    ],
     "gp-ei": [{"initial": 0.5}, {"incumbent": "best"}],
     "gp-ucb": [
         *({"width": width} for width in ("wide", [1], True)),
         *({"delta": delta} for delta in (1.0, "0.1")),
         *({"noise_std": noise} for noise in (-1.0, "a")),
-        *({"beta_scale": 0.0}, {"noise_variance": 0.0}, {"kernel": "rbff"}),
-        *({"refit_every": 3, "fit_on": "some"}, {"refit_every": 3, "fit_restarts": -1}),
+        *({"beta_scale": 0.0}, {"noise_variance": 0.0}, {"kernel": "rbff"}, {"noise_variance": "large"}),
+        {"refit_every": -1},
+        *({"refit_every": 3, **each} for each in ({"fit_on": "some"}, {"fit_restarts": -1}, {"fit_most": 1})),
+        *({"refit_every": 3, each: -1.0} for each in ("fit_spread", "fit_noise_spread")),
+        {"refit_every": 3, "noise_variance": "smoothness"},  # as it is tied to nothing that is learnt
     ],
-    "gp-ucb-cpd": [{"reading": "mine"}, {"xi_squared": -1}, {"ridge": 0.0}],
+    "gp-ucb-cpd": [
+        {"reading": "mine"},
+        {"xi_squared": -1},
+        {"ridge": 0.0},
+        {"false_alarm_rate": 0.1, "theta": 1.0},
+    ],
     "gp-ucb-noiseless-constraints": [{"psi": "log"}, {"prior_mean": 1.0}, {"centre": np.nan}, {"scale": 0.0}],
     "gp-ucb-noisy-constraints": [
         {"step": -1.0},
@@ -145,16 +173,18 @@ IMPOSSIBLE = {
         {"inner": "ei"},
         {"initial": 30},
     ],
-    "gp-ucb-sdf": [{"fill_in": "one"}, {"window": -1}],
+    "gp-ucb-sdf": [{"fill_in": "one"}, {"window": -1}, {"refit_every": 5, "fit_mean": True}],
     "igp-ucb": [{"gamma": "big"}, {"gamma": [1]}],
+    "irgp-ucb": [{"size": size} for size in (0, -3, 2.5, "large", True, "compact")],  # that is of boxes
     "lb-gp-ucb": [{"scales": [1.0, -2.0]}, {"scales": []}, {"g": -0.5}, {"refit_every": 5}],
     "lin-ucb": [{"alpha": -1.0}, {"ridge": 0.0}],
     "local-search": [{"nearest": 0}, {"explore": -0.1}],
     "losbo": [{"cost_noise_bound": -1.0}],
     "maxminlcb": [{"width": "wide"}, {"width": -1.0}, {"delta": 2.0}],
+    "mr-lpf": [{"penalty": 0.0}, {"band": -1.0}],
     "pbgi": [{"lam": 0.0}, {"halving": 3}],
     "pe-gp-ucb": [{"priors": [1.0]}, {"priors": []}, {"repeat": 2.0}],
-    "permuted-elimination": [{"restart_every": 0}],
+    "permuted-elimination": [{"restart_every": 0}, {"variation": -1.0}],
     "phased-elimination": [{"first": 0}, {"band": "wide"}, {"band": -1.0}, {"initial": 3}, {"delta": 1.0}],
     "r-gp-ucb": [{"every": 0}],
     "rahbo": [{"alpha": -1.0}, {"repeats": 1}, {"explore": -1}, {"reading": "book"}, {"refit_every": 5}],
@@ -164,6 +194,7 @@ IMPOSSIBLE = {
     "safe-ucb": [{"standardize": True}, {"initial": 3}, {"centre": 1.0}],  # as uniform plays are unsafe
     "safeopt": [
         {"sets": "no"},
+        {"lipschitz": [1.0]},
         {"sets": "neighbours", "lipschitz": [1.0, 2.0]},
         {"patience": 0},
         {"sets": "neighbours", "cost_noise_bound": 1.0},
@@ -184,3 +215,20 @@ def test_an_impossible_option_is_named(name, options):
     setting = Setting(arms=SETTING.arms, horizon=10, duel=True) if name in DUELLING else WITH_ALL
     with pytest.raises(ValueError, match=rf"\b{[*options][-1]}\b"):
         agents.make(name, setting, **options).reset(0)
+
+
+def test_an_alias_is_checked_as_what_it_stands_for():
+    """As numpy's NDArray is one in new versions, from Python 3.12 on."""
+    size = TypeVar("size")
+    listed = TypeAliasType("listed", list[float], type_params=(size,))
+    for hinted in (listed, listed[int], listed | None):
+        require_types("it", {"x": [1.0, 2.0]}, {"x": hinted})
+        with pytest.raises(ValueError, match=r"x of it in the file must be .*list.*, got \['a'\]"):
+            require_types("it", {"x": ["a"]}, {"x": hinted})
+
+
+def test_a_builtin_is_no_agent():
+    with pytest.raises(
+        ValueError, match=r"a class with the methods reset.*, got <class 'dict'>, which has no"
+    ):
+        resolve_agent(dict)(SETTING)

@@ -13,6 +13,7 @@ from sklearn.gaussian_process.kernels import ConstantKernel, Kernel
 
 import agents
 from agents.kernels.amplitude import AMPLITUDE_BOUNDS
+from agents.model.units import mean_and_std
 from agents.objectives.by_name import CONSTRAINTS
 from agents.restarts.by_name import RESTARTS
 from bandit_envs import BanditVectorEnv, Setting
@@ -270,3 +271,11 @@ def test_nobody_plays_safely_by_the_reward_s_unit(name):
     with pytest.raises(ValueError, match=r"constraint_prior_std must be known.*constraint_prior_std=\[2.0\]"):
         agents.make(name, setting)
     agents.make(name, setting, constraint_prior_std=[1.0])
+
+
+@pytest.mark.parametrize("count", range(3, 12))
+def test_equal_values_have_no_deviation_that_would_hide_later_ones(count):
+    """The computed one of 0.1 seven times is 1e-17, in units of which 0.4 more is no surprise."""
+    mean, deviation = mean_and_std(np.full((count, 1), 0.1), 3)
+    assert deviation.tolist() == [0.0]
+    assert mean == pytest.approx([0.1])

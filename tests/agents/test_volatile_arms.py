@@ -238,3 +238,43 @@ def test_an_agent_of_ones_own_that_looks_at_no_mask_is_told_so():
         check_agent(FirstArm, {"volatile": volatile()})
     with pytest.raises(ValueError, match=r"available, got 0, which is missing from round \d+; choose where"):
         evaluate(volatile(), {"mine": FirstArm}, trials=3)
+
+
+def test_a_mask_without_any_arm_is_named_as_such():
+    agent = agents.make("gp-ucb", volatile())
+    agent.reset(0)
+    with pytest.raises(ValueError, match=r"got one of shape \(12,\) without any arm"):
+        agent.start({"action_mask": np.zeros(12, np.int8)})
+
+
+def test_a_mask_that_the_setting_does_not_speak_of_is_not_ignored():
+    agent = agents.make("gp-ucb", build("gp", SMALL))
+    agent.reset(0)
+    with pytest.raises(ValueError, match="volatile=True"):
+        agent.start({"action_mask": np.ones(12, np.int8)})
+
+
+def test_an_arm_cannot_be_held_where_it_may_be_missing():
+    with pytest.raises(ValueError, match=r"repeat must be 1, .* may be missing in the next round"):
+        agents.make("gp-ucb", volatile(), repeat=4.0)
+
+
+def test_an_agent_that_learns_regrets_less_than_random_plays_of_volatile_arms():
+    result = evaluate(volatile(horizon=100, num_arms=50), ["gp-ucb", "random"], trials=4)
+    assert (result.regret["gp-ucb"] >= 0).all()
+    assert result.regret["gp-ucb"][:, -1].mean() < 0.5 * result.regret["random"][:, -1].mean()
+
+
+class FirstThatIsThere(FirstArm):
+    """Plays the first arm that is there."""
+
+    def start(self, info: dict[str, Any]) -> None:
+        self.arm = int(info["action_mask"].argmax())
+
+    def update(self, observation: Any, action: Any, reward: Any, info: dict[str, Any]) -> None:
+        self.start(info)
+
+
+def test_an_agent_of_ones_own_takes_part_by_start_and_update():
+    check_agent(FirstThatIsThere, {"volatile": volatile()})
+    assert evaluate(volatile(), {"mine": FirstThatIsThere}, trials=2).regret["mine"].shape == (2, 20)

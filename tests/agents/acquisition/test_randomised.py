@@ -19,9 +19,12 @@ from agents.model.model import Model
 from agents.model.rounds import Delivery
 from agents.registry import resolve_agent
 from agents.widths.base import FixedWidth, mean_width
+from agents.widths.information_gain import upper_bound
 from bandit_envs import Setting
 from bandit_envs.kernels.kernels import make_kernel
 from bandit_envs.problems.synthetic import synthetic
+from gpbandits.evaluation import evaluate
+from gpbandits.theory.regret import bayesian_bound
 
 NUM_ARMS = 40
 PRIOR = synthetic(function="gp", kernel="matern52", num_arms=NUM_ARMS, horizon=60, noise_std=0.3)
@@ -200,3 +203,21 @@ def test_a_constant_width_gives_an_arm_up_for_good_and_a_drawn_one_comes_back(sp
     for agent.round in range(200):
         played.append(agent.act(np.zeros(1)))
     assert (1 in played) == returns
+
+
+BOUNDED: dict[str, Any] = {"irgp-ucb": "irgp-ucb", "pims": "pims", "thompson": ("gp-ts", {"width": 1.0})}
+
+
+def test_the_square_of_one_arm_is_never_negative():
+    drawn = squares(1, 1000)
+    assert drawn.min() == 0.0
+    assert drawn.max() > 1.0
+
+
+@pytest.mark.sampled(2)
+@pytest.mark.parametrize("name", BOUNDED)
+def test_mean_regret_stays_under_the_common_bound(name):
+    regret = evaluate(PRIOR, {"it": BOUNDED[name]}, trials=16).regret["it"].mean(axis=0)
+    rounds = np.arange(1, 61)
+    gamma = upper_bound(PRIOR.gram, 0.09, 60)(rounds, np.zeros(60))
+    assert np.all(regret <= bayesian_bound(rounds, NUM_ARMS, gamma, 0.09))

@@ -1,5 +1,7 @@
 """On a box the named algorithms play as on a finite set, and take and tell points of the box."""
 
+import pickle
+
 import numpy as np
 import pytest
 from box_cases import HERE, SETTING, feed
@@ -138,3 +140,33 @@ def test_many_rounds_with_near_duplicates_stay_sound(fresh, most, megabytes):
     np.testing.assert_allclose(found[1], expected[1], atol=1e-7)
     np.testing.assert_allclose(found[0], np.sin(5.0 * at.sum(axis=1)), atol=0.05)
     assert (found[1] >= 0).all()
+
+
+@pytest.mark.long
+def test_the_recommendation_is_the_highest_mean():
+    agent = agents.make("gp-ei", SETTING, kernel=RBF([0.5, 1.2]))
+    agent.reset(0)
+    feed(agent, bump, 25)
+    best = agent.recommend()
+    np.testing.assert_allclose(best.point, [0.3, 2.0], atol=0.1)
+    np.testing.assert_allclose(agent.setting.to_point(best.action), best.point, atol=1e-12)
+    mean, std = Surface.of(agent.belief).predict(best.point[None])
+    np.testing.assert_allclose([best.mean, best.std], [mean[0], std[0]])
+    grid = SETTING.low + (SETTING.high - SETTING.low) * unit_grid(101**2, 2)
+    assert best.mean >= Surface.of(agent.belief).mean(grid).max() - 1e-9
+
+
+def test_initial_plays_are_spread_over_the_box():
+    agent = agents.gp_ei(SETTING, initial=40)
+    agent.reset(0)
+    actions = np.array(feed(agent, bump, 40))
+    assert (np.abs(actions.mean(axis=0)) < 4 / np.sqrt(3 * 40)).all()  # four standard errors of uniform draws
+    assert len(np.unique(actions, axis=0)) == 40
+
+
+def test_an_agent_on_a_box_can_be_pickled_in_mid_run():
+    agent = agents.gp_ts(SETTING, search={"candidates": 64})
+    agent.reset(3)
+    feed(agent, bump, 8)
+    twin = pickle.loads(pickle.dumps(agent))
+    np.testing.assert_array_equal(agent.act(HERE), twin.act(HERE))

@@ -120,3 +120,10 @@ def test_a_loaded_tuner_goes_on_by_the_kernels_that_were_found(tmp_path):
     tuner.save(tmp_path / "tuner.json")
     again = agents.load(tmp_path / "tuner.json")
     assert [told(again) for _ in range(5)] == [told(tuner) for _ in range(5)]
+
+
+def test_told_one_after_another_it_fits_once():
+    agent, setting = started("arms")
+    with agent.listening():
+        play(agent, setting, range(20))
+    assert len(agent.assumptions.fits) == 1

@@ -175,3 +175,12 @@ def test_an_agent_that_is_asked_in_every_round_plays_on_as_if_it_were_not(name, 
             seen, reward, *_, info = env.step(action)
             agent.update(seen, action, reward, info)
     np.testing.assert_array_equal(actions[:10], actions[10:])
+
+
+@pytest.mark.parametrize(("name", "kind"), EACH)
+def test_no_answer_is_a_draw(name, kind):
+    if agents.features(name).approximate and kind != "clicks":
+        pytest.skip("its dictionary is drawn")
+    one, other = (fed(name, SETTINGS[kind], seed).beliefs(SEEN) for seed in (0, 1))
+    if one is not None:
+        np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-9 * UNIT)

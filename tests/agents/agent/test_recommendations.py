@@ -4,11 +4,15 @@ import math
 
 import numpy as np
 import pytest
+from players import FirstArm
+from scipy.stats import norm
 from sklearn.gaussian_process.kernels import RBF
 
 import agents
 from agents import Categorical, Integer, Linear, Log, Tuner
 from agents.algorithms.constrained import constrained_ei
+from agents.model.choice import Recommendation
+from agents.tuning import Advice
 from bandit_envs import Setting
 from bandit_envs.problem.decisions import unit_grid
 from bandit_envs.problem.feedback import delivery
@@ -160,3 +164,65 @@ def test_without_a_result_there_is_nothing_to_recommend_of_what_was_tried(state)
 
 
 # What users hand over
+
+
+@pytest.mark.parametrize(
+    "among", [np.empty((0, 2)), np.zeros(2), [[2.0, 0.0]], [[np.nan, 0.0]], [["a", "b"]]]
+)
+def test_what_are_no_points_of_the_box_to_choose_among_is_refused(among):
+    agent = agents.gp_ei(BOX)
+    agent.reset(0)
+    with pytest.raises(ValueError, match="among must be"):
+        agent.recommend(among=among)
+
+
+@pytest.mark.long
+def test_the_advice_is_the_experiment_of_the_best_mean_and_anywhere_is_not_worse():
+    tuner = run(Tuner(SPACE, goal="minimise", noise_std=0.3), loss, 15)
+    tried, anywhere = tuner.recommend(), tuner.recommend(anywhere=True)
+    assert anywhere.mean <= tried.mean + 1e-9
+    assert anywhere.parameters not in [each.parameters for each in tuner.experiments]
+    assert tried.parameters in [each.parameters for each in tuner.experiments]
+
+
+def test_the_interval_holds_95_per_cent():
+    low, high = Advice({}, 2.0, 0.5).interval
+    assert norm.cdf([low, high], 2.0, 0.5) == pytest.approx([0.025, 0.975], abs=1e-12)
+
+
+class Chooser(FirstArm):
+    """A plug-in whose answer takes no list to choose from."""
+
+    def recommend(self, observation=None):
+        return Recommendation(0, np.zeros(1), 1.0, 0.0)
+
+
+def test_an_agent_that_cannot_choose_among_what_was_tried_says_so():
+    tuner = run(Tuner({"x": Integer(1, 4)}, agent=Chooser), lambda p: p["x"], 3)
+    with pytest.raises(ValueError, match="does not choose among tried parameters; pass anywhere=True"):
+        tuner.recommend()
+    assert tuner.recommend(anywhere=True).parameters == {"x": 1}
+
+
+@pytest.mark.sampled(1)
+@pytest.mark.parametrize("size", [1e300, 1e-300, 1.0])
+def test_values_of_any_size_give_the_same_questions(size):
+    size = math.ldexp(1.0, math.frexp(size)[1])  # a power of 2 changes no digit
+    plain, other = (Tuner(SPACE, agent="gp-ei", num_arms=32) for _ in range(2))
+    run(plain, loss, 12)
+    run(other, lambda p: size * loss(p), 12)
+    asked = [[each.parameters for each in tuner.experiments] for tuner in (plain, other)]
+    assert asked[0] == asked[1]
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Linear(-1e308, 1e308), "high - low of a Linear must be finite"),
+        (lambda: Log(1e-300, 1e300), "high / low of a Log must be at most 300 decades"),
+        (lambda: Integer(0, 10**20), r"high of an Integer must be an integer of at most 2\*\*53 in size"),
+    ],
+)
+def test_ranges_that_floats_do_not_hold_are_refused(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()

@@ -9,7 +9,9 @@ from agent_cases import GAUSSIAN, OF_PARTS, REPEATING, SETTING, of_each_shape
 
 import agents
 from agents.acquisition.rules import UCB
+from agents.agent.repeating import plays_of
 from agents.posteriors import FORMS, Posterior, posterior
+from agents.registry import resolve_agent
 from agents.widths.base import FixedWidth
 from bandit_envs import Decisions, Problem
 from bandit_envs.kernels.gram import Gram
@@ -149,3 +151,38 @@ def test_composed_agents_hold_no_arm_where_it_would_be_wrong(setting, parts, rea
 def test_a_rule_of_ones_own_is_held():
     plays = actions(("gp-agent", {"rule": UCB(FixedWidth(2.0)), "repeat": 3.0}))
     assert (np.diff(plays) == 0).mean() > 0.5
+
+
+CASES = {"mean": {"prior_mean": 2.0, "horizon": 30}, "delay": {"delay": {"law": "poisson", "mean": 3}}}
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("name", of_each_shape(REPEATING))
+def test_a_batch_of_holding_trials_equals_the_trials_one_by_one(name, case):
+    options, alone = {"repeat": 2.0, "initial": 3}, resolve_agent(name)
+    batch = actions((name, options), **CASES[case])
+    singles = actions((lambda setting, **given: alone.make(setting, **given), options), **CASES[case])
+    np.testing.assert_array_equal(batch, singles)
+    assert (np.diff(batch) == 0).mean() > 0.1
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_every_representation_holds_the_same_arms(form):
+    plain = actions(("gp-ucb", {"repeat": 2.0}))
+    np.testing.assert_array_equal(actions(("gp-ucb", {"repeat": 2.0, "form": form})), plain)
+
+
+@pytest.mark.parametrize("left", [0, 1, 30])
+def test_what_is_known_exactly_is_played_to_the_horizon(left):
+    variance = np.array([0.0, 1e-300, 1.0])
+    np.testing.assert_array_equal(plays_of(2.0, np.full(3, 0.1), variance, left), [max(left, 1)] * 2 + [1])
+
+
+def test_first_plays_at_random_are_single():
+    first = actions(("gp-ucb", {"repeat": 1e4, "initial": 10}))[:, :10]
+    assert (np.diff(first) != 0).mean() > 0.8
+
+
+def test_on_a_box_a_point_is_held_too():
+    plays = actions(("gp-ucb", {"repeat": 20.0}), horizon=12, continuous=True, dim=1, noise_std=0.5)
+    assert len(np.unique(plays[0], axis=0)) < 8

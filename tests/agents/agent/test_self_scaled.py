@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import pickle
 from dataclasses import replace
+from functools import partial, wraps
 from typing import Any
 
 import numpy as np
 import pytest
+from agent_cases import of_each_shape
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 
 import agents
-from agents.agent.self_scaled import FIRST
+from agents.agent.self_scaled import FIRST, SelfScaled
+from agents.registry import by_attribute, resolve_agent
 from bandit_envs import BanditEnv, Setting
 from bandit_envs.kernels import validity
 from bandit_envs.problem.feedback import delivery
@@ -159,3 +163,76 @@ def test_under_constraints_each_quantity_is_scaled_by_its_own_first_plays():
         agent.update(seen, action, reward, info)
         seen = following
     assert agent.objective.standardize
+
+
+SAME_PLAYS = [  # factories that play arms without costs, in any unit
+    name
+    for name in by_attribute().values()
+    for features in [agents.features(name)]
+    if features.finite and not (features.privileged or features.seed or features.aggregated or features.duel)
+    if not resolve_agent(name).missing
+]
+
+
+def test_values_that_are_all_the_same_tell_no_unit_and_are_waited_for():
+    agent = agents.make("gp-ucb", UNTOLD)
+    agent.reset(0)
+    for t in range(20):
+        info = delivery(t, np.array([t]), np.array([2.0 if t < 15 else 3.0]), np.empty((1, 0)), 10)
+        agent.update(SEEN, agent.act(SEEN), 0.0, info)
+        assert (agent.model.setting.kernel is None) == (t < 15)
+
+
+@pytest.mark.parametrize("given", [{"kernel": RBF(0.3)}, {"kernel": ConstantKernel(4.0) * RBF(0.3)}], ids=str)
+def test_a_kernel_object_says_the_unit(given):
+    assert not isinstance(resolve_agent(("gp-ucb", given))(UNTOLD), SelfScaled)
+
+
+@pytest.mark.parametrize("size", [1e-200, 1e200])
+def test_a_unit_in_which_no_variance_is_a_number_is_refused(size):
+    agent = agents.make("gp-ucb", UNTOLD)
+    agent.reset(0)
+    for t in range(2):
+        agent.act(SEEN)
+        info = delivery(t, np.array([t]), np.array([0.0 if t == 0 else size]), np.empty((1, 0)), 10)
+        if t == 0:
+            agent.update(SEEN, 0, 0.0, info)
+    with pytest.raises(ValueError, match="feedback_reward must vary by more than 1e-140 and less than"):
+        agent.update(SEEN, 0, 0.0, info)
+
+
+@pytest.mark.sampled(2)
+@pytest.mark.parametrize("name", of_each_shape(SAME_PLAYS))
+def test_factories_that_are_called_directly_play_as_make_does_in_every_unit(name):
+    """A setting without a kernel publishes no unit: at 1024 times the unit the same arms are played."""
+    setting = replace(UNTOLD, horizon=12)
+    factory, played = getattr(agents, name.replace("-", "_")), []
+    for make in (factory, partial(agents.make, name)):
+        for unit in (1.0, 1024.0):
+            agent = make(setting)
+            agent.reset(3)
+            played.append([])
+            for t in range(12):
+                played[-1].append(int(agent.act(SEEN)))
+                value = np.array([unit * outcome(played[-1][-1])])
+                agent.update(SEEN, played[-1][-1], 0.0, delivery(t, np.array([t]), value, np.empty((1, 0))))
+    assert played[1:] == played[:1] * 3
+
+
+def test_factories_go_through_pickle_and_may_be_entrants_of_an_experiment():
+    assert pickle.loads(pickle.dumps(agents.gp_ucb)) is agents.gp_ucb
+    assert resolve_agent(agents.gp_ucb) == resolve_agent("gp-ucb")
+    again = resolve_agent(lambda setting: agents.gp_ucb(setting))(UNTOLD)
+    assert isinstance(again, SelfScaled)
+    assert not isinstance(again._agent, SelfScaled)
+    assert {"drop", "posterior", "recommend"} <= set(dir(again))
+
+
+def test_a_function_that_wraps_a_factory_is_called_itself():
+    @wraps(agents.gp_ucb)
+    def mine(setting: Setting, **options: Any) -> Any:
+        return agents.gp_ts(setting, **options)
+
+    made = resolve_agent(mine)
+    assert made.make is mine
+    assert made.name == ""

@@ -11,10 +11,12 @@ from sklearn.gaussian_process.kernels import ConstantKernel
 
 import agents
 from agents.acquisition.improvement import gittins_index, log_expected_improvement
+from agents.registry import resolve_agent
 from agents.stopping.rules import GradientWorthPrice
 from bandit_envs import make
 from bandit_envs.problem.feedback import delivery
 from gpbandits import evaluate
+from gpbandits.evaluation.record import over_budget
 
 BUDGETS = ("ratio-ucb", "ei-per-cost", "kg-per-cost", "pbgi")
 PLAIN = {"ratio-ucb": ("gp-ucb", {"width": 2.0}), "ei-per-cost": ("gp-ei", {})}
@@ -217,3 +219,25 @@ def test_the_regret_of_ratio_ucb_is_bounded_by_the_widths_where_the_bands_hold(k
             holding += 1
             assert regret + rho * (20 - paid) <= bound + rho * k.max()
     assert holding >= 3
+
+
+@pytest.mark.parametrize("name", BUDGETS)
+def test_a_batch_with_known_costs_plays_what_its_trials_play_alone(name):
+    keywords = {"num_arms": 25, "budget": {"law": "gp", "budget": 50, "known": True}, "horizon": 12}
+    alone = resolve_agent(name)
+    field = {"batch": name, "alone": lambda setting: alone(setting)}
+    actions = evaluate("GPBandit-Budget-v0", field, trials=3, env_kwargs=keywords).actions
+    np.testing.assert_array_equal(actions["batch"], actions["alone"])
+
+
+@pytest.mark.long
+def test_where_costs_differ_much_improvement_per_cost_finds_more_with_a_small_budget():
+    field = {"EIpu": ("ei-per-cost", {"cooling": False}), "EI": "gp-ei"}
+    costs = {"law": "log-gp", "budget": 5, "median": 0.2, "known": True}
+    keywords = {"budget": costs, "length_scale": 0.05, "noise_std": 0.01, "normalize": False, "horizon": 60}
+    result = evaluate("GPBandit-Budget-v0", field, trials=8, env_kwargs=keywords)
+    at = np.array([1.0])
+    ours, theirs = (
+        over_budget(result.simple_regret[label], result.spent[label], at).mean() for label in ("EIpu", "EI")
+    )
+    assert ours < theirs / 2

@@ -10,12 +10,13 @@ import references
 from rectified_cases import problem
 
 import agents
-from agents.beliefs.by_name import CensoredCost
+from agents.beliefs.by_name import COST_BELIEFS, CensoredCost
 from agents.beliefs.censored import Censored
 from agents.model.model import Model
 from agents.model.rounds import Delivery
 from bandit_envs import BanditEnv
 from bandit_envs.laws import delays
+from gpbandits import evaluate
 
 LATE = problem(delay=delays.PoissonDelay(4), horizon=80)
 WINDOW, BOUND, WIDTH = 6, 0.5, 2.0
@@ -91,3 +92,22 @@ def test_a_play_that_will_never_yield_a_cost_counts_no_longer():
     assert belief.std(HERE)[0, arms[0]] < 0.9 * fresh.std(HERE)[0, arms[0]]
     agent.drop(np.zeros(1, dtype=int))
     np.testing.assert_allclose(belief.std(HERE), fresh.std(HERE), atol=1e-9)
+
+
+def test_without_delays_it_does_not_matter_what_pending_costs_count_as():
+    def regret(belief: str) -> Any:
+        own = {"belief": "censored", "belief_options": {"reward_bound": 0.0}} if belief == "censored" else {}
+        spec = ("config", {"cost_belief": belief, **own})
+        return evaluate(problem(horizon=30), {"it": spec}, trials=2).actions["it"]
+
+    first, *others = map(regret, COST_BELIEFS)
+    for other in others:
+        np.testing.assert_array_equal(first, other)
+
+
+def test_hallucinated_costs_are_known_better_before_they_come():
+    (told,), (certain,) = (
+        played(5, cost_belief=name, rule="ucb")[0].objective.costs for name in ("delivered", "hallucinated")
+    )
+    assert (certain.std(HERE) <= told.std(HERE) + 1e-12).all()
+    assert certain.std(HERE).min() < 0.5 * told.std(HERE).min()

@@ -4,13 +4,15 @@ import math
 
 import numpy as np
 import pytest
+from agent_cases import on_a_line
 from players import play
 
 import agents
+from agents.registry import resolve_agent
 from agents.widths.base import ChangePointWidth
 from bandit_envs import BanditEnv, BanditVectorEnv, Decisions, Problem
 from bandit_envs.kernels.kernels import make_kernel
-from bandit_envs.laws import Gaussian, GPSample, changes
+from bandit_envs.laws import Gaussian, GPSample, changes, delays
 from gpbandits import evaluate
 
 GRID = np.linspace(0.0, 5.0, 100)[:, None]
@@ -74,3 +76,36 @@ def test_the_theory_reading_assumes_the_noise_of_the_paper():
     env = BanditEnv(problem(horizon=1200))
     model = agents.make("gp-ucb-cpd", env, reading="theory").model
     assert model.noise_variance == pytest.approx(6 * 0.05**2 * math.log(1200))
+
+
+@pytest.mark.long
+def test_uniform_rounds_are_uniform_over_the_arms():
+    agent = agents.make("gp-ucb-no-detector", on_a_line(4, horizon=4), num_trials=4000)
+    agent.reset(range(4000))
+    info = {
+        "feedback_mask": np.ones((4000, 1), dtype=bool),
+        "feedback_step": np.zeros((4000, 1), dtype=np.int64),
+        "feedback_reward": np.zeros((4000, 1)),
+    }
+    observation = np.zeros((4000, 1))
+    agent.update(observation, agent.act(observation), None, info)
+    counts = np.bincount(agent.act(observation), minlength=4)  # knows something, and plays any arm
+    assert np.abs(counts - 1000).max() < 4 * np.sqrt(4000 * 3 / 16)
+
+
+@pytest.mark.sampled(1)
+@pytest.mark.parametrize("laws", [{}, {"delay": delays.PoissonDelay(4.0)}], ids=["now", "late"])
+@pytest.mark.parametrize("name", ["gp-ucb-cpd", "gp-ucb-oracle"])
+def test_a_batch_whose_trials_start_over_at_different_times_equals_the_trials_alone(name, laws):
+    alone = resolve_agent((name, {"theta": 0.5} if name == "gp-ucb-cpd" else {}))
+    several = problem(**laws)
+    batch = played(several, it=lambda setting, num_trials=None: alone(setting, num_trials))
+    singles = played(several, it=lambda setting: alone(setting))
+    np.testing.assert_array_equal(batch["it"], singles["it"])
+
+
+def test_only_the_oracle_is_privileged():
+    assert agents.features("gp-ucb-oracle").privileged
+    assert not agents.features("gp-ucb-cpd").privileged
+    result = evaluate(problem(horizon=20, change_points=()), ["gp-ucb-oracle", "gp-ucb-cpd"], trials=1)
+    assert result.privileged == {"gp-ucb-oracle"}

@@ -9,13 +9,14 @@ from sklearn.gaussian_process.kernels import RBF
 
 import agents
 import bandit_envs  # noqa: F401 (registers the ids)
-from agents.acquisition.by_name import UNITLESS
+from agents.acquisition.by_name import RULES, UNITLESS
 from agents.algorithms.composed import IMPROVING
 from agents.beliefs.by_name import BELIEFS
+from agents.beliefs.censored import Censored
 from agents.beliefs.imputed import Hallucinated
 from agents.kernels.amplitude import InContext, without_contexts
 from agents.objectives.base import Reward
-from agents.objectives.by_name import CONSTRAINTS
+from agents.objectives.by_name import APART, CONSTRAINTS
 from agents.objectives.penalised import Penalised
 from agents.objectives.penalties import LinearDual, Multiplicative, Multipliers
 from agents.objectives.primal_dual import Rectified
@@ -23,6 +24,7 @@ from agents.restarts.base import Never
 from agents.restarts.by_name import RESTARTS
 from agents.restarts.on_alarm import InOrder
 from bandit_envs import Setting
+from bandit_envs.problems import build
 from gpbandits import evaluate
 
 COMPOSITE = "GPBandit-Composite-v0"
@@ -230,3 +232,78 @@ def test_an_agent_without_contexts_does_not_look_at_those_of_a_box_either():
         actions.append(agent.act(observation))
     np.testing.assert_array_equal(*actions)
     assert agent.recommend().action.shape == (1,)  # asks for no observation
+
+
+def threshold(**keywords):
+    agent = agents.make("gp-agent", setting(**keywords), restart="cpd")
+    agent.reset(0)
+    return float(np.max(agent.restart.watch.detectors[0].rates.theta))
+
+
+@pytest.mark.parametrize("rule", UNITLESS)
+@pytest.mark.parametrize("constraint", APART)
+def test_a_rule_without_units_is_refused_where_scores_are_weighed_against_costs(rule, constraint):
+    with pytest.raises(ValueError, match="rule must score in the units of the reward"):
+        made(rule=rule, constraint=constraint)
+
+
+@pytest.mark.sampled(2)
+@pytest.mark.parametrize("rule", RULES)
+def test_every_rule_plays_what_its_trials_play_alone(rule):
+    spec = ("gp-agent", {"rule": rule})
+    short = {"trials": 2, "num_arms": 20, "horizon": 30}
+    together = played({"it": spec}, **short)["it"]
+    alone = played({"it": lambda setting: agents.make("gp-agent", setting, rule=rule)}, **short)["it"]
+    np.testing.assert_array_equal(together, alone)
+
+
+def test_censored_keeps_the_window_and_bound_it_is_given():
+    agent = made(belief="censored", belief_options={"window": 4, "reward_bound": 2.0})
+    agent.reset(0)
+    assert isinstance(agent.belief, Censored)
+    assert (agent.belief.window, agent.belief.reward_bound) == (4, 2.0)
+
+
+@pytest.mark.long
+def test_noisy_costs_raise_the_threshold():
+    assert threshold(constraint_noise_std=1.0) > threshold(constraint_noise_std=0.1) == threshold()
+
+
+def test_a_constraint_needs_a_setting_with_constraints():
+    with pytest.raises(ValueError, match="constraint must be"):
+        agents.make("gp-agent", build("composite", {**SMALL, "constraints": None}), constraint="dual")
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    "spec",
+    [("gp-agent", {"restart": "cpd"}), ("gp-ucb-cpd", {"false_alarm_rate": 0.5})],
+    ids=["gp-agent", "gp-ucb-cpd"],
+)
+def test_detectors_of_a_batch_are_set_by_the_noise_of_their_own_trials(spec):
+    name, options = spec
+    keywords = {"noise": {"law": "gaussian", "share": 0.01}, "num_segments": 2, "horizon": 120}
+    keywords |= {"context": None, "constraints": None}
+    batch = played({"it": spec}, **keywords)
+    singles = played({"it": lambda setting: agents.make(name, setting, **options)}, **keywords)
+    np.testing.assert_array_equal(batch["it"], singles["it"])
+
+
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        (
+            {"restart": "cpd", "restart_options": {"foo": 1}},
+            r"restart_options .* of 'cpd' \(xi_.*foo",
+        ),
+        ({"restart": "periodic"}, r"restart_options must be options of 'periodic' \(every\), got None"),
+        ({"restart": "never", "restart_options": {"every": 2}}, r"restart_options .*\(it takes none\)"),
+        ({"restart_options": 3}, "restart_options must be a dict of names or None, got 3"),
+        ({"rule": "ei", "rule_options": {"psi": 1}}, r"rule_options .*\(xi\)"),
+        ({"rule": "ei", "width": 3.0}, "width must be left out with the rule 'ei', which has none, got 3.0"),
+        ({"restart": "periodic", "restart_options": {"every": 2.5}}, "every must be an integer, got 2.5"),
+    ],
+)
+def test_wrong_options_of_a_part_are_named_with_those_it_takes(options, named):
+    with pytest.raises(ValueError, match=named):
+        agents.make("gp-agent", setting(delay=None, context=None), **options)

@@ -143,3 +143,31 @@ def test_a_composed_agent_reads_the_paper_too(constraint):
     }
     plays = evaluate(problem, specs, trials=2).actions
     np.testing.assert_array_equal(plays["composed"], plays["named"])
+
+
+@pytest.mark.parametrize("name", BOTH)
+@pytest.mark.parametrize("epoch", [1, 2, 4])
+def test_short_epochs_have_as_many_first_plays_as_rounds(name, epoch):
+    problem = discs(horizon=20)
+    agent = agents.make(name, problem, num_trials=2, epoch=epoch)
+    assert agent.model.initial == epoch
+    result = evaluate(problem, {"it": (name, {"epoch": epoch})}, trials=2)
+    assert np.isfinite(result.regret["it"]).all()
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("name", "noise"), [(BOTH[0], 0.0), (BOTH[1], 0.1)])
+def test_regret_and_violation_fall_on_the_two_discs(name, noise):
+    problem = discs(noise, horizon=350)
+    specs = {"it": name, "restart": (name, {"reuse": False}), "unconstrained": "igp-ucb"}
+    result = evaluate(problem, specs, trials=8)
+    rounds = np.arange(1, 351)
+    violation = {
+        label: (np.maximum(np.cumsum(cost[:, :, 0], axis=1), 0) / rounds).mean(axis=0)
+        for label, cost in result.costs.items()
+    }
+    regret = np.abs(result.regret["it"]).mean(axis=0) / rounds
+    assert violation["it"][349] < violation["it"][199] < violation["it"][99]
+    assert violation["it"][349] < 0.15 < 0.8 < violation["unconstrained"][349]
+    assert violation["it"][349] < violation["restart"][349]
+    assert regret[349] < 0.6

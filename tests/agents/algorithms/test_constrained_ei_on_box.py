@@ -132,3 +132,15 @@ def test_first_plays_that_come_late_still_centre_and_scale():
     late.update(NOWHERE, 0, 0.0, feedback(rewards, costs, range(4)))
     np.testing.assert_allclose(on_time.objective.centre, [[3.5, 0.5, -3.5]])
     np.testing.assert_allclose(late.beliefs(NOWHERE), on_time.beliefs(NOWHERE), atol=1e-12)
+
+
+def test_slopes_of_feasibility_have_their_leading_terms_at_the_extremes():
+    far = np.array([1e3, 1e5, 1e7, 1e8, 1e9, 1e10, 1e100])
+    for sign, ratio in ((1.0, far + 1.0 / far), (-1.0, 0.0 * far)):
+        of_mean, of_std = log_feasibility_slopes(sign * far, np.ones(7))
+        np.testing.assert_allclose(of_mean, -ratio, rtol=1e-11)
+        np.testing.assert_allclose(of_std, far * ratio, rtol=1e-11)
+
+
+def test_certain_costs_are_feasible_or_not():
+    np.testing.assert_array_equal(log_feasibility(np.array([0.0, -1.0, 1.0]), np.zeros(3)), [0, 0, -np.inf])

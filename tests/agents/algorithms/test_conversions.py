@@ -7,9 +7,11 @@ import pytest
 from scipy.optimize import minimize
 from scipy.special import expit, log_expit
 
+import agents
 from agents.algorithms.clicks import AgedOutcomes, AgedRows
 from agents.posteriors.laplace import Clicks, PlayedRows, laplace
 from agents.posteriors.latent import LatentPosterior
+from bandit_envs import make
 from bandit_envs.kernels.gram import Gram
 from bandit_envs.kernels.kernels import make_kernel
 from bandit_envs.laws.outcomes import BernoulliOutcomes
@@ -140,3 +142,32 @@ def test_without_delay_conversions_are_the_clicks_that_they_are():
         for keywords in (at_once, SMALL)
     )
     np.testing.assert_array_equal(late.actions["laplace-ucb"], prompt.actions["laplace-ucb"])
+
+
+LATE = {"law": "conversions", "base": {"law": "geometric", "mean": 5}, "lost": 0.3}
+
+
+@pytest.mark.sampled(1)
+@pytest.mark.parametrize("feature", ["plain", "contexts", "volatile"])
+def test_a_batch_of_conversions_equals_single_trials(feature):
+    more = {"contexts": {"num_contexts": 3}, "volatile": {"availability": {"law": "bernoulli", "p": 0.7}}}
+    given = {"env_kwargs": {**SMALL, "delay": LATE, **more.get(feature, {})}, "trials": 3}
+    names = ("laplace-ucb", "laplace-ts")
+    batch = evaluate("GPBandit-Clicks-v0", list(names), **given)
+    single = {name: lambda setting, name=name: agents.make(name, setting) for name in names}
+    singles = evaluate("GPBandit-Clicks-v0", single, **given)
+    for name in names:
+        np.testing.assert_array_equal(batch.actions[name], singles.actions[name])
+
+
+@pytest.mark.parametrize(
+    ("options", "facts", "message"),
+    [
+        ({"band": "mixture"}, {}, "band must be a number where conversions alone are delivered"),
+        ({}, {"outcome": {"law": "poisson"}}, "setting must be of clicks where conversions"),
+    ],
+)
+def test_what_ages_do_not_cover_is_refused_with_the_reason(options, facts, message):
+    env = make("GPBandit-Clicks-v0", **{**SMALL, "delay": LATE, **facts})
+    with pytest.raises(ValueError, match=message):
+        agents.make("laplace-ucb", env, **options)

@@ -12,7 +12,9 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 import agents
 from agents.beliefs.censored import Censored
 from agents.beliefs.surface import Surface
+from agents.model.model import Model
 from bandit_envs import Setting, make
+from bandit_envs.kernels.kernels import make_kernel
 from bandit_envs.problem.setting import batch_settings
 from bandit_envs.problems import build
 from gpbandits import evaluate
@@ -250,3 +252,23 @@ def test_windows_and_biases_are_in_units_of_time_where_query_times_are_published
     assert len(recent) == 3
     expected = np.sqrt(np.maximum(np.diag(covariance)[recent], 0.0)).sum()
     np.testing.assert_allclose(belief.bias, expected, rtol=1e-6)
+
+
+def test_the_initial_plays_are_uniform_and_the_first_of_the_horizon():
+    keywords = {"horizon": 8, "num_arms": 20}
+    result = evaluate("GPBandit-GP-v0", {"a": ("gp-ucb", {"initial": 5})}, trials=64, env_kwargs=keywords)
+    first = result.actions["a"][:, :5].ravel()
+    count = np.bincount(first, minlength=20)
+    assert count.min() > 0
+    assert ((count - 16) ** 2 / 16).sum() < 43.8  # chi-squared with 19 degrees, 1 in 1000
+
+
+def test_an_uncertainty_sampling_start_plays_like_pure_exploration():
+    specs = {"start": ("gp-bucb", {"start": 10}), "variance": "pure-exploration"}
+    plays = evaluate("GPBandit-GP-v0", specs, trials=3, env_kwargs={"horizon": 12}).actions
+    np.testing.assert_array_equal(plays["start"][:, :10], plays["variance"][:, :10])
+    assert not np.array_equal(plays["start"], plays["variance"])
+
+
+def test_the_kernel_is_the_published_one():
+    assert Model.of(build("gp", DELAYED).setting()).kernel == make_kernel("rbf", 0.1)

@@ -8,19 +8,23 @@ import gymnasium as gym
 import numpy as np
 import pytest
 import scipy.stats
-from agent_cases import DUELLING
+from agent_cases import DUELLING, SETTING
 from players import play
 from references.duels import RULES, bands, belief, double_ts, mr_lpf_left, pop_bo, std_of_pairs
+from scipy.optimize import minimize
 from scipy.special import expit
 from sklearn.gaussian_process.kernels import RBF
 
 import agents
-from agents.beliefs.preferences import Preferences
+from agents.beliefs.preferences import LikelihoodSet, Preferences
 from agents.model.model import Model
 from agents.registry import resolve_agent
 from agents.restarts.base import growing_lengths
 from bandit_envs import Setting
+from bandit_envs.kernels.kernels import make_kernel
+from bandit_envs.problem.decisions import unit_grid
 from bandit_envs.problem.feedback import delivery
+from bandit_envs.problems import build
 from gpbandits import evaluate
 
 DUEL = "GPBandit-Duel-v0"
@@ -226,3 +230,56 @@ def test_a_band_of_a_tenth_of_the_width_fails():
     contest = agent.contest(observation)
     middle, half = (contest.lower + contest.upper) / 2, (contest.upper - contest.lower) / 20
     assert (abs(true - middle) > half).any()
+
+
+def test_pop_bo_finds_the_most_where_the_first_centre_is_far_away():
+    bound, width, (i, j, x) = 6.0, 0.1, (2, 16, 6)
+    setting = Setting(arms=unit_grid(30), kernel=make_kernel("rbf", 0.2), duel=True)
+    belief = LikelihoodSet(Model.of(setting, rkhs_bound=bound), width, 0.1)
+    belief.add(i, j, 1.0)
+    belief.add(x, 17, 1.0)
+    found = belief.largest(HERE, i)
+    likeliest, slack = belief.likeliest, width * np.sqrt(3.0)
+
+    def loss(w):
+        return np.logaddexp(0.0, -(belief.rows.design @ w)).sum()
+
+    inside = [
+        {"type": "ineq", "fun": lambda w: bound**2 - w @ w},
+        {"type": "ineq", "fun": lambda w: loss(likeliest) + slack - loss(w)},
+    ]
+    for arm in (0, x, 25):
+        ahead = belief.root[arm] - belief.root[i]
+        best = minimize(
+            lambda w, ahead=ahead: -(ahead @ w), 0.9 * likeliest, constraints=inside, method="SLSQP"
+        )
+        assert found[arm] == pytest.approx(-best.fun, abs=1e-4)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", DUELLING)
+def test_everyone_regrets_less_than_uniform_pairs(name):
+    options = {"band": 0.3} if name == "mr-lpf" else {}  # by its theorem's band no arm leaves
+    players = {name: (name, options), "random": "random"}
+    result = evaluate(DUEL, players, trials=5, env_kwargs={"num_arms": 15, "horizon": 150})
+    assert result.regret[name][:, -1].mean() < 0.6 * result.regret["random"][:, -1].mean()
+
+
+@pytest.mark.parametrize("name", DUELLING)
+def test_single_arms_are_refused_with_the_remedy(name):
+    with pytest.raises(ValueError, match=r'must be of duels, whose actions are pairs.*take "gp-ucb"'):
+        agents.make(name, SETTING)
+
+
+@pytest.mark.parametrize("action", [3, [1, 2, 3], [-1, 0], [0, 8], [0.0, 1.0]])
+def test_a_play_that_is_no_pair_is_refused(action):
+    _, agent, observation = start("maxminlcb")
+    told = delivery(0, np.array([0]), np.array([1.0]), np.empty((1, 0)))
+    with pytest.raises(ValueError, match="action must be a pair of arms in"):
+        agent.update(observation, action, 1.0, told)
+
+
+def test_the_mixture_band_says_where_it_rests_on_a_default():
+    assert agents.make("maxminlcb", build("duel", {}), width="mixture").assumes_bound
+    assert not agents.make("maxminlcb", build("duel", {}), width="mixture", rkhs_bound=4.0).assumes_bound
+    assert not agents.make("maxminlcb", build("duel", {})).assumes_bound

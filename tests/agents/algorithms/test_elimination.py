@@ -22,6 +22,7 @@ from bandit_envs import BanditVectorEnv
 from bandit_envs.kernels.kernels import make_kernel
 from bandit_envs.problem.feedback import delivery
 from bandit_envs.problems.synthetic import synthetic
+from gpbandits.theory.regret import mvr_bound
 
 ELIMINATING = [name for name in GAUSSIAN if takes(name, band="plain")]
 DOUBLING = [name for name in ELIMINATING if takes(name, first=5)]
@@ -284,3 +285,10 @@ def test_a_band_for_a_hundredth_of_the_noise_strikes_off_the_best_arm():
 def test_an_impossible_option_is_named(option, value):
     with pytest.raises(ValueError, match=f"{option} must"):
         agents.phased_elimination(SETTING, **{option: value})
+
+
+def test_the_bound_of_mvr_is_the_formula():
+    width = 1.5 + 0.1 / np.sqrt(0.01) * np.sqrt(2.0 * np.log(2 * 25 / 0.1))
+    expected = 2.0 * width * np.sqrt(2.0 / np.log(1.0 + 1.0 / 0.01) * 6.0 / 100)
+    computed = mvr_bound(np.array([100]), np.array([6.0]), 0.01, bound=1.5, noise_std=0.1, num_arms=25)
+    np.testing.assert_allclose(computed, expected, rtol=1e-14)

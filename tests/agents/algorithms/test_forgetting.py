@@ -113,3 +113,12 @@ def test_the_defaults_follow_the_papers_formulas():
 def test_the_width_of_the_experiments_is_the_papers():
     width = LogarithmicWidth()(np.array([1, 10]), np.zeros(2))
     np.testing.assert_allclose(width, np.sqrt([0.8 * np.log(4.0), 0.8 * np.log(40.0)]))
+
+
+def test_defaults_are_one_a_trial_where_the_noise_differs():
+    noise = np.array([0.02, 0.3])
+    options = {"arms": unit_grid(30), "horizon": 200, "kernel": make_kernel("matern52")}
+    together = window_of(Model.of(Setting(**options, noise_std=noise)), 1.0)
+    alone = [window_of(Model.of(Setting(**options, noise_std=each)), 1.0) for each in noise]
+    np.testing.assert_array_equal(together, alone)
+    assert together[0] > together[1]

@@ -12,6 +12,7 @@ from scipy import stats
 import agents
 from agents.algorithms.aggregated import Functionals, chances_of
 from agents.model.model import Model
+from bandit_envs import Setting
 from bandit_envs.kernels import gram
 from bandit_envs.kernels.gram import DENSE_LIMIT
 from bandit_envs.laws import delays
@@ -82,3 +83,21 @@ def test_chances_are_those_of_the_published_law():
     lossy = chances_of(replace(SETTING, delay=delays.PoissonDelay(3.0, lost=0.5)))
     assert abs(lossy.sum() - 0.5) < 0.01
     np.testing.assert_array_equal(chances_of(replace(SETTING, max_delay=0)), [1.0])
+
+
+@pytest.mark.parametrize(
+    ("setting", "options", "message"),
+    [
+        (replace(SETTING, delay=None, max_delay=5), {}, "chances must be given"),
+        (replace(SETTING, delay=delays.ByReward()), {}, "chances must be given"),
+        (replace(SETTING, delay=delays.DelayByArm()), {}, "chances must be given"),
+        (SETTING, {"chances": [0.7, 0.7]}, "chances must be a list of numbers"),
+        (SETTING, {"chances": [-0.1, 0.7]}, "chances must be a list of numbers"),
+        (SETTING, {"form": "pairs"}, "form must be left out"),
+        (SETTING, {"repeat": 2.0}, "repeat must be 1"),
+        (Setting(low=np.zeros(1), high=np.ones(1), aggregated=True), {}, "setting must have arms"),
+    ],
+)
+def test_what_it_cannot_do_is_refused(setting, options, message):
+    with pytest.raises(ValueError, match=message):
+        agents.make("gp-ucb-aggregated", setting, **options)

@@ -242,3 +242,12 @@ def test_without_drift_the_band_is_the_split_band():
     band = DriftBand(2.0, 0.1, 0.01, 0.1, 30)
     std, norm = np.array([[0.3, 0.1]]), np.array([[0.5, 0.2]])
     assert (band(std, norm, 2 * norm, 0.1) > band(std, norm, 2 * norm, 0.0)).all()
+
+
+def test_recommendations_move_nowhere():
+    agent = agents.make("movement-ucb", replace(LINE, movement=Switching(50.0)), width=2.0)
+    agent.reset(0)
+    for t, arm in enumerate([9, 9, 2, 2]):
+        agent.act(np.zeros(1))
+        agent.update(np.zeros(1), arm, hill(arm) + 2, told(t, hill(arm) + 2))
+    assert agent.recommend().action == 9

@@ -189,3 +189,21 @@ def test_the_risk_averse_regret_is_that_of_the_formula():
     thinned = evaluate(problem, ["random"], trials=1, seed=2, checkpoints=[2, 5])
     with pytest.raises(ValueError, match=r"actions must be of all 5 rounds.*checkpoints drop rounds"):
         risk_averse_regret(problem, thinned.actions["random"], 3.0, seed=2)
+
+
+def test_without_a_price_of_variance_its_regret_is_the_regret():
+    problem = build("gp", {"num_arms": 20, "horizon": 20, "noise": LOUD})
+    result = evaluate(problem, ["rahbo"], trials=3, seed=5)
+    ours = risk_averse_regret(problem, result.actions["rahbo"], 0.0, seed=5)
+    np.testing.assert_allclose(ours, result.regret["rahbo"], atol=1e-9)
+
+
+@pytest.mark.long
+def test_who_minds_noise_pays_less_than_who_does_not():
+    noise = {"law": "by-arm", "std": 1.0, "quietest": 0.1}
+    problem = build("gp", {"num_arms": 30, "horizon": 200, "noise": noise, "length_scale": 0.3})
+    result = evaluate(problem, {"rahbo": ("rahbo", {"alpha": 2.0}), "ucb": "gp-ucb"}, trials=8)
+    ours, ucb = (
+        risk_averse_regret(problem, result.actions[name], 2.0)[:, -1].mean() for name in ("rahbo", "ucb")
+    )
+    assert ours < 0.9 * ucb

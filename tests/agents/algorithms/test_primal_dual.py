@@ -1,11 +1,15 @@
 """PDCBO and CKB: multipliers that keep what is proved of them, and GP-UCB where nothing binds."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from rectified_cases import cost, play, problem
 
+import agents
 from agents.algorithms.separate_models import RULES
 from bandit_envs.laws import delays
+from bandit_envs.problems import build
 from gpbandits import evaluate
 
 NAMES = ["ckb", "pdcbo"]
@@ -60,3 +64,24 @@ def test_costs_that_never_bind_leave_gp_ucb():
 def test_a_multiplier_starts_over_with_its_trial(name):
     run = play(PROBLEMS["late"], name, restart="periodic", restart_options={"every": 20})
     assert (run.phi[::20] == 0).all()
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_a_batch_plays_what_its_trials_play_alone(rule):
+    small = build("composite", {"horizon": 25, "num_arms": 15})
+    both = evaluate(small, {"it": ("ckb", {"rule": rule})}, trials=2).actions["it"]
+    for i in range(2):
+        alone = evaluate(small, {"it": ("ckb", {"rule": rule})}, trials=1, first_trial=i).actions["it"]
+        np.testing.assert_array_equal(alone[0], both[i])
+
+
+def test_samples_of_costs_are_refused_on_a_box():
+    box = replace(PROBLEMS["now"].setting(), arms=None, low=np.zeros(1), high=np.ones(1))
+    assert agents.make("ckb", box, rule="random")
+    with pytest.raises(ValueError, match='must not be "ts" on a box'):
+        agents.make("ckb", box, rule="ts")
+
+
+def test_estimates_may_be_clipped():
+    run = play(PROBLEMS["now"], "ckb", clip=0.01, step=1.0, cap=9.0)
+    assert np.abs(np.diff(run.phi, axis=0)).max() <= 0.01 + 1e-12

@@ -12,6 +12,7 @@ from agents.registry import resolve_agent
 from bandit_envs import Setting
 from bandit_envs.laws.delays import PoissonDelay
 from bandit_envs.problem.feedback import delivery
+from gpbandits import evaluate
 
 SEEN = np.zeros(1)
 ARMS = np.linspace(0.0, 1.0, 50)[:, None]
@@ -171,3 +172,25 @@ def test_feedback_of_a_play_is_taken_once_and_dropped_plays_are_forgotten():
     with pytest.raises(ValueError, match="feedback comes once"):
         agent.update(SEEN, 3, 0.0, delivery(1, np.array([0]), np.zeros(1), np.empty((1, 0)), 8))
     assert isinstance(agent, ReferenceAgent)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("env", ["GPBandit-Real-v2", "GPBandit-Contextual-v0"])
+@pytest.mark.parametrize("name", REFERENCES)
+def test_a_reference_regrets_less_than_random_play(name, env):
+    if name == "lin-ucb" and "Real" not in env:
+        pytest.skip("samples of a Gaussian process are no lines")
+    keywords = {"task": "digits-repeat"} if "Real" in env else {"horizon": 150}
+    result = evaluate(env, [name, "random"], trials=3, env_kwargs=keywords)
+    own, others = (result.regret[each][:, -1].mean() for each in (name, "random"))
+    assert own < (0.95 if name == "forest-ei" else 0.9) * others
+
+
+@pytest.mark.sampled(1)
+@pytest.mark.parametrize("name", ["forest-thompson", "forest-ei"])
+def test_forests_see_a_step_that_no_line_sees(name):
+    rng = np.random.default_rng(1)
+    plays = rng.permutation(50)[:40]
+    values = 1.0 * (np.abs(ARMS[plays, 0] - 0.5) < 0.15)
+    actions = chosen(fed(name, plays, values), times=40)
+    assert np.mean(np.abs(ARMS[actions, 0] - 0.5) < 0.2) > 0.9

@@ -6,6 +6,7 @@ from functools import partial
 import numpy as np
 import pytest
 from rectified_cases import KERNEL, LINE, NOISE, cost, play, problem
+from sklearn.gaussian_process.kernels import RBF
 
 import agents
 from agents.acquisition.rules import UCB
@@ -265,3 +266,16 @@ def test_deviations_of_pending_plays_would_certify_what_is_unsafe(costs):
     assert unsafe >= 3 if costs is Hallucinated else unsafe == 0
     with pytest.raises(ValueError, match="cost_belief must be left out"):
         agents.make("safe-ucb", late.draw(0).setting, cost_belief=costs)
+
+
+def test_slopes_that_nobody_tells_are_asked_for():
+    withheld = replace(PROBLEMS["one cost"], publish_model=False).draw(0).setting
+    with pytest.raises(ValueError, match="lipschitz must be known"):
+        agents.make("losbo", withheld, kernel=RBF(0.2), constraint_prior_std=[1.0])
+
+
+def test_how_far_costs_may_vary_is_asked_for():
+    withheld = replace(PROBLEMS["one cost"], publish_model=False).draw(0).setting
+    for kernel in (None, "matern52"):
+        with pytest.raises(ValueError, match="kernel must be known to keep costs in every round"):
+            agents.make("safe-ucb", withheld, kernel=kernel)

@@ -22,6 +22,7 @@ from bandit_envs import Decisions, Problem
 from bandit_envs.kernels.gram import Gram
 from bandit_envs.laws import Gaussian, RKHSFunction
 from bandit_envs.problem.decisions import unit_grid
+from gpbandits import evaluate
 
 NAMED = [name for name in agents.names() if resolve_agent(name).make.__module__ == sketched.__name__]
 KERNELS = {"rbf": RBF(0.2), "matern52": Matern(0.2, nu=2.5)}
@@ -195,3 +196,22 @@ def test_the_effective_dimension_is_the_sum_of_variances_of_the_plays():
 def test_a_batch_grows_by_at_least_one():
     with pytest.raises(ValueError, match="growth must be at least 1"):
         agents.bbkb(problem().setting(), growth=0.5)
+
+
+def test_a_smaller_q_makes_smaller_dictionaries():
+    few, many = (played("bkb", 100, "matern52", size=size).belief.sketch for size in (1.0, 20.0))
+    assert len(few.sketches[0].dictionary) < len(many.sketches[0].dictionary)
+
+
+@pytest.mark.sampled(1)
+@pytest.mark.parametrize("name", NAMED)
+def test_regret_is_less_than_half_of_random_play(name):
+    result = evaluate(problem(), {"it": name, "random": "random"}, trials=6)
+    regret = {label: each[:, -1].mean() for label, each in result.regret.items()}
+    assert regret["it"] < 0.5 * regret["random"]
+
+
+def test_agents_that_approximate_say_so():
+    said = {name: agents.features(name) for name in agents.names()}
+    approximate = [name for name, features in said.items() if features.approximate and not features.outcome]
+    assert approximate == sorted(NAMED)  # beside those of clicks, whose posterior is Laplace's

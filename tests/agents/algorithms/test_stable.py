@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pytest
 from players import play
 
 import agents
@@ -116,3 +117,25 @@ def test_it_recommends_the_plateau_and_gp_ucb_the_spike():
 def test_robust_regret_without_distance_is_regret():
     plain = evaluate(BENCH, ["gp-ucb"], trials=3, seed=5).regret["gp-ucb"]
     np.testing.assert_allclose(robust_regret(BENCH, "gp-ucb", 0.0, trials=3, seed=5), plain, atol=1e-10)
+
+
+def test_robust_regret_grows_slower_than_that_of_gp_ucb():
+    ours, theirs = (
+        robust_regret(BENCH, (name, {"width": 2.0}), 0.05, trials=4).mean(axis=0)
+        for name in ("stable-opt", "gp-ucb")
+    )
+    assert ours[-1] < 0.8 * theirs[-1]
+    assert ours[-1] - ours[75] < 0.5 * (theirs[-1] - theirs[75])
+
+
+@pytest.mark.parametrize(
+    ("problem", "agent", "eps", "message"),
+    [
+        (build("contextual", {"horizon": 5}), "gp-ucb", 0.1, "problem must"),
+        (PROBLEM, lambda setting: None, 0.1, "agent must"),
+        (PROBLEM, "gp-ucb", -1.0, "eps must"),
+    ],
+)
+def test_what_has_no_robust_regret_is_refused(problem, agent, eps, message):
+    with pytest.raises(ValueError, match=message):
+        robust_regret(problem, agent, eps)

@@ -6,6 +6,7 @@ from box_cases import KERNEL, NOISE, factor_of, plays, surface_of
 from scipy.stats import lognorm
 from sklearn.gaussian_process import GaussianProcessRegressor
 
+import agents
 from agents.beliefs.delivered import Delivered
 from agents.beliefs.safety import CostBand
 from agents.beliefs.surface import Surface
@@ -89,3 +90,18 @@ def test_points_are_the_same_only_if_they_are_equal():
     grown = [visited.index(np.array([i / 7.0, 2.0])) for i in range(200)]
     assert grown == list(range(3, 203))
     np.testing.assert_array_equal(visited.features[3:, 0], np.arange(200) / 7.0)
+
+
+def test_a_box_without_plays_has_no_stds():
+    box = Setting(low=np.zeros(2), high=np.ones(2), horizon=20, kernel=make_kernel("rbf"), noise_std=0.1)
+    agent = agents.make("gp-ucb", box)
+    agent.reset(0)
+    assert [each.shape for each in agent.posterior(np.zeros(1))] == [(0,), (0,)]
+
+
+def test_costs_are_at_least_what_is_published():
+    band = BAND._replace(least=1.5)
+    np.testing.assert_array_equal(band.expected, np.maximum(BAND.expected, 1.5))
+    assert (band.lower(np.array([2.0])) == 1.5).sum() >= 1
+    plain = CostBand(MEAN, STD, logarithmic=False, least=0.0)
+    np.testing.assert_array_equal(plain.expected, np.maximum(MEAN, 0.0))

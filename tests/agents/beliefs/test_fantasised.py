@@ -148,3 +148,16 @@ def test_on_a_box_improvement_is_on_the_best_of_played_and_pending(rounds):
     _, means = best_plays(agent, surface, np.empty(0))
     assert len(means) == rounds
     np.testing.assert_allclose(means, np.sort(surface.mean(np.array(pairs)))[::-1], rtol=0, atol=1e-9)
+
+
+def test_without_noise_two_plays_of_a_point_have_one_value():
+    values = fantasies(told(Fantasised, noisy=False))
+    assert values[1] == pytest.approx(values[2], abs=1e-9)
+
+
+def test_nothing_pending_is_the_delivered_posterior():
+    belief = told(Fantasised)
+    for x in PENDING:
+        belief.receive(Delivery.of_values(HERE, np.array([x]), np.array([0.1])))
+    assert belief.shift(0) is None
+    np.testing.assert_array_equal(belief.mean(HERE), belief.known_mean(HERE))

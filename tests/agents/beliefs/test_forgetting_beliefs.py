@@ -13,7 +13,8 @@ from agents.acquisition.by_name import Always
 from agents.acquisition.improvement import NoisyPlays
 from agents.acquisition.rules import UCB, ExpectedImprovement
 from agents.agent.assembly import assemble
-from agents.beliefs.delivered import sliding_window
+from agents.algorithms.changing import window_of
+from agents.beliefs.delivered import Delivered, sliding_window
 from agents.beliefs.surface import Surface, fantasies
 from agents.box import AtPoints
 from agents.model.model import Model
@@ -145,3 +146,14 @@ def test_new_hyperparameters_leave_the_age_of_plays():
     np.testing.assert_allclose(
         Surface.of(agent.belief).mean(at), cross.T @ np.linalg.solve(full, y), atol=1e-9
     )
+
+
+def test_the_default_window_of_a_box_is_that_of_a_set_that_covers_it():
+    box, finite = (Model.of(each) for each in (BOX, Setting(arms=unit_grid(16**2, 2), **COMMON)))
+    assert window_of(box, 1.0) == window_of(finite, 1.0)
+
+
+def test_a_belief_that_keeps_no_plays_is_refused_on_boxes():
+    table = Delivered(Model.of(Setting(arms=GRID, **COMMON)), 1)
+    with pytest.raises(ValueError, match="belief must keep its plays on a box, got one on"):
+        Surface.of(table)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pytest
@@ -24,6 +25,7 @@ from agents.widths.bounded_norm import PlainBand
 from bandit_envs import BanditVectorEnv, Setting
 from bandit_envs.kernels.kernels import make_kernel
 from bandit_envs.laws.delays import PoissonDelay
+from bandit_envs.problem.feedback import delivery
 from bandit_envs.problems import build
 from gpbandits.theory.coverage import play_bands
 
@@ -194,3 +196,50 @@ def test_elimination_that_knows_the_noise_of_each_arm_keeps_the_best_and_strikes
         left.append(active.mean())
     assert all(stayed)
     assert left[0] < left[1]
+
+
+@pytest.mark.parametrize("kind", WEIGHING)
+def test_noise_told_play_by_play_gives_the_same(kind):
+    alike = Setting(arms=ARMS, horizon=40, kernel=SETTING.kernel, noise_std=NOISE, max_delay=5)
+    stds = plays()[2]
+    assert_is(told(WEIGHING[kind](Model.of(alike), 1), stds), textbook(alike, stds**2))
+    assert_is(told(WEIGHING[kind](Model.of(SETTING), 1), stds), textbook(alike, stds**2))
+
+
+def feed(agent: Any, std: float | None) -> Any:
+    """The agent after values of which one half may be told to be precise."""
+    agent.reset(0)
+    for t in range(8):
+        value = np.array([np.sin(t)])
+        known = None if std is None else np.full(1, std if t % 2 else NOISE)
+        info = delivery(t, np.array([t]), value, np.empty((1, 0)), 5, known)
+        agent.update(np.zeros(1), 2 * t, value[0], info)
+    return agent
+
+
+@pytest.mark.parametrize("options", [{}, {"refit_every": 4}])
+def test_an_agent_learns_more_from_values_that_are_told_to_be_precise(options):
+    alike = Setting(arms=ARMS, horizon=40, kernel=SETTING.kernel, noise_std=NOISE)
+    plain, precise = (feed(agents.make("gp-ucb", alike, **options), std) for std in (None, NOISE / 10))
+    assert precise.belief.gain[0] > plain.belief.gain[0] + 1.0
+
+
+def regret(options: dict[str, Any], declared: bool, trials: int) -> float:
+    noise = {"law": "by-arm", "std": 0.42, "quietest": 0.02 / 0.42, "declared": declared}
+    problem = build("rkhs", {"kernel": "rbf", "rkhs_norm": 2.0, "noise": noise, "horizon": 200})
+    env = BanditVectorEnv(problem, trials, autoreset_mode="Disabled")
+    observation, _ = env.reset(seed=list(range(trials)))
+    agent = agents.make("gp-ucb", env.setting, trials, width="amm", **options)
+    agent.reset(list(range(trials)))
+    total = 0.0
+    for _ in range(problem.horizon):
+        action = agent.act(observation)
+        following, reward, _, _, info = env.step(action)
+        agent.update(observation, action, reward, info)
+        total, observation = total + info["oracle"]["regret"].mean(), following
+    return total
+
+
+@pytest.mark.long
+def test_knowing_the_noise_of_every_arm_costs_less_than_its_maximum():
+    assert regret({}, True, 8) < 0.95 * regret({}, False, 8)

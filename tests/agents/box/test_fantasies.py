@@ -10,7 +10,7 @@ import agents
 from agents.acquisition.improvement import MaxMean, NoisyPlays
 from agents.acquisition.rules import ExpectedImprovement
 from agents.beliefs.surface import Surface, fantasies, normal_points
-from agents.box.acquisition_surface import AcquisitionSurface
+from agents.box.acquisition_surface import AcquisitionSurface, averaged
 from agents.kernels.visited import Visited, VisitedGram
 from agents.posteriors import SufficientStatistics
 from agents.posteriors.play_factor import PlayFactor
@@ -172,3 +172,23 @@ def test_improvement_is_noisy_on_boxes_and_on_the_largest_mean_elsewhere():
         agents.make("gp-ei", Setting(**BOX), incumbent="best")
     with pytest.raises(ValueError, match="max_mean, best_value, got"):
         agents.make("gp-pi", Setting(**BOX), incumbent="noisy")
+
+
+def test_a_play_is_no_improvement_on_itself():
+    surface = shared_surface()
+    x, y = plays()
+    best = x[np.argsort(-y)]
+    noisy = landscape_of(fantasies(surface, best, normal_points(9, 16, np.random.default_rng(0))), xi=0.0)
+    assert (noisy.scores(best) < np.log(1e-5)).all()
+    assert noisy.scores(AT).max() > np.log(1e-3)
+
+
+def test_worlds_are_averaged_as_logarithms_and_one_world_not_at_all():
+    scores = np.array([[-1.0, -np.inf, -np.inf, -800.0], [0.5, -2.0, -np.inf, -801.0]])
+    mean, share = averaged(scores)
+    with np.errstate(divide="ignore"):
+        np.testing.assert_allclose(mean[:3], np.log(np.exp(scores[:, :3]).mean(axis=0)))
+    np.testing.assert_allclose(mean[3], -800.0 + np.log((1 + np.exp(-1.0)) / 2))
+    np.testing.assert_allclose(share.sum(axis=0), [1.0, 1.0, 0.0, 1.0])
+    one = np.array([[3.0, np.inf, -np.inf]])
+    np.testing.assert_array_equal(averaged(one)[0], one[0])

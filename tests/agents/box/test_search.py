@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
-from box_cases import KERNEL, RULES, factor_of, landscape_of, plays, surface_of, view_of_round
-from sklearn.gaussian_process.kernels import RBF, DotProduct, Matern
+from box_cases import KERNEL, RULES, SETTING, factor_of, landscape_of, plays, surface_of, view_of_round
+from sklearn.gaussian_process.kernels import RBF, ConstantKernel, DotProduct, Matern
 
+import agents
 from agents.acquisition.rules import PosteriorMean, Thompson
 from agents.beliefs.points import Pairs
 from agents.beliefs.surface import Surface
@@ -154,3 +155,43 @@ def test_a_sample_on_a_box_deviates_from_the_mean_by_the_width():
     view.mean, view.std, view.points = mean, std, Pairs(np.empty(0), np.zeros((5, 1)))
     view.path = lambda x: deviation[0]
     np.testing.assert_allclose(Thompson(FixedWidth(3.0))(view), mean + 3.5 * deviation)
+
+
+def test_a_path_has_one_value_at_a_point():
+    surface = surface_of(*plays(), kernel=RBF(0.3))
+    path, at = Path(surface, np.random.default_rng(0)), np.random.default_rng(1).random((40, 2))
+    first = path(at)
+    np.testing.assert_allclose(path(at[::-1])[::-1], first, atol=1e-3 * np.abs(first).max())
+
+
+def test_a_search_reaches_the_boundary_exactly():
+    x = np.random.default_rng(0).random((20, 2))
+    surface = surface_of(x, 3.0 * x[:, 0] - 2.0 * x[:, 1], kernel=ConstantKernel(9.0) * RBF(1.0))
+    unit_surface = UnitSurface(landscape_of(PosteriorMean(), surface), np.zeros(2), np.ones(2), x[:0])
+    pool = QuasiRandom(candidates=64)(unit_surface, np.random.default_rng(1))
+    np.testing.assert_array_equal(pool.unit[pool.scores.argmax()], [1.0, 0.0])
+
+
+@pytest.mark.parametrize(
+    ("make", "name"),
+    [
+        (lambda: QuasiRandom(candidates=0), "candidates"),
+        (lambda: QuasiRandom(starts=-1), "starts"),
+        (lambda: QuasiRandom(steps=0), "steps"),
+        (lambda: Lattice(cap=0), "cap"),
+        (lambda: Lattice(bound=0.0), "bound"),
+        (lambda: agents.gp_ei(SETTING, search=3), "search"),
+        (
+            lambda: agents.gp_ei(SETTING, search={"candidate": 64}),
+            "search must be .* candidates, starts, steps",
+        ),
+        (lambda: agents.gp_ei(SETTING, form="dense"), "form"),
+        (lambda: agents.gp_ei(SETTING, prior_mean=np.zeros(2)), "prior_mean"),
+        (lambda: agents.gp_ei(SETTING, kernel=RBF([1.0, 1.0, 1.0])), "kernel"),
+        (lambda: agents.gp_ucb(SETTING, width="finite-set"), "width"),
+        (lambda: agents.igp_ucb(SETTING, gamma="spectral"), "gamma"),
+    ],
+)
+def test_what_cannot_be_is_an_error_that_names_it(make, name):
+    with pytest.raises(ValueError, match=name):
+        make()

@@ -18,7 +18,7 @@ from agents.kernels.amplitude import has_length_scale, inflation, shortened
 from agents.kernels.point_slopes import linearise, prior_variance
 from agents.kernels.theta_slopes import in_theta, with_theta
 from agents.kernels.visited import Visited, VisitedGram
-from bandit_envs.kernels.kernels import NAMED, OnColumns, make_kernel
+from bandit_envs.kernels.kernels import NAMED, OnColumns, TableKernel, make_kernel
 
 KERNELS = {
     "squared exponential": RBF(0.4),
@@ -142,3 +142,21 @@ def test_covariances_in_parts_are_the_kernels(part_bytes, monkeypatch):
     whole = KERNEL(plays.features)
     np.testing.assert_allclose(gram.between(rows, np.arange(9)), whole[rows], rtol=1e-12)
     assert gram.between(rows[:0], rows).shape == (0, 5)
+
+
+def test_slopes_vanish_at_a_play_itself_under_stationary_kernels():
+    x = points(4, 0)
+    for order in (0.5, 1.5, 2.5):
+        slope = linearise(Matern(0.3, nu=order), x, x).gradient(np.eye(4))
+        np.testing.assert_allclose(slope, 0.0, atol=1e-14)
+
+
+def test_a_covariance_of_things_without_coordinates_has_no_length_scale():
+    assert not has_length_scale(TableKernel(np.eye(3)))
+    assert has_length_scale(ConstantKernel(2.0) * RBF(0.1))
+
+
+@pytest.mark.parametrize(("factor", "bound"), [(1.2, 1.10), (2.0, 1.41), (4.0, 2.0)])
+def test_the_bound_in_one_dimension_is_the_root_of_the_factor(factor, bound):
+    assert inflation(factor, 1) == pytest.approx(bound, abs=0.005)
+    assert inflation(factor, 4) == pytest.approx(factor**2)

@@ -9,13 +9,14 @@ from agent_cases import BATCHED, of_each_shape
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Matern, WhiteKernel
 
 import agents
-from agents.model.defaults import SMALLEST_NOISE
+from agents.model.defaults import NOISE_FLOOR, SMALLEST_NOISE
 from agents.model.model import Model
 from agents.posteriors.select import FORMS, posterior
 from bandit_envs import Decisions, Problem, Setting
 from bandit_envs.kernels.gram import Gram
 from bandit_envs.kernels.kernels import OnColumns, make_kernel
 from bandit_envs.laws import Gaussian, GPSample
+from bandit_envs.problems import build
 from gpbandits import evaluate
 
 ARMS = np.linspace(0, 1, 12)[:, None]
@@ -172,3 +173,36 @@ def test_it_grows_from_the_noise_that_a_kernel_says():
     chosen = Model.of(model("rbf").setting, kernel=kernel, noise_variance="smoothness")
     assert chosen.noise_variance == pytest.approx(0.04 * 100.0 ** (1 / 7), rel=1e-12)
     assert chosen.noise_std == pytest.approx(0.2, rel=1e-12)
+
+
+@pytest.mark.parametrize("deviation", [1e-3, 1.0, 1e3])
+def test_a_noiseless_problem_is_modelled_with_the_floor(deviation):
+    kernel = ConstantKernel(deviation**2) * RBF(0.2)
+    noiseless = Setting(arms=ARMS, horizon=10, kernel=kernel, noise_std=0.0)
+    assert Model.of(noiseless).noise_variance == pytest.approx(NOISE_FLOOR * deviation**2, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    "kernel", [WhiteKernel(2.0), ConstantKernel(2.0) * WhiteKernel(), OnColumns(WhiteKernel(), [0])]
+)
+def test_independent_arms_stay_what_they_are(kernel):
+    model = Model.of(SETTING, kernel=kernel, noise_std=0.1)
+    assert model.kernel is kernel
+    assert model.noise_variance == pytest.approx(0.01)
+
+
+def test_a_problem_has_its_noise_in_its_noise_law():
+    noisy = RBF(0.2) + WhiteKernel(0.04)
+    with pytest.raises(ValueError, match=r"kernel must be without the WhiteKernel.*noise=Gaussian\(0.2\)"):
+        Problem(Decisions(ARMS), GPSample(), noisy)
+    with pytest.raises(ValueError, match=r'constraints\["kernel"\] must be .*constraint_noise_std=0.2'):
+        build("constrained", {"constraints": {"law": "gp", "kernel": noisy}})
+
+
+@pytest.mark.parametrize(
+    "name", of_each_shape(name for name in BATCHED if agent_cases.takes(name, kernel=RBF(0.2)))
+)
+def test_no_agent_takes_a_white_term_for_signal(name):
+    model = getattr(agents.make(name, SETTING, kernel=RBF(0.2) + WhiteKernel(0.04)), "model", None)
+    if model is not None:  # between two sets scikit-learn's WhiteKernel is 0, on the diagonal it is not
+        np.testing.assert_allclose(model.kernel(ARMS, ARMS).diagonal(), model.kernel.diag(ARMS), rtol=1e-15)

@@ -10,7 +10,7 @@ from cases import by_hand
 import agents
 from agents.beliefs.censored import Censored
 from agents.model.rounds import LATE, Clock, default_window, in_time, shares_of_rounds
-from bandit_envs import make
+from bandit_envs import Setting, make
 from bandit_envs.laws import delays
 
 ROUNDS = 200
@@ -113,3 +113,16 @@ def test_shares_of_laws_without_a_formula_are_those_of_draws():
             return None
 
     np.testing.assert_array_equal(shares_of_rounds(Halves(2), 5), shares_of_rounds(delays.Constant(2), 5))
+
+
+def test_the_default_window_is_no_longer_than_what_is_delivered():
+    setting = by_hand(delay=delays.PoissonDelay(10.0), max_delay=4).setting()
+    assert default_window(setting) == 4
+    assert default_window(by_hand(delay=delays.PoissonDelay(10.0)).setting()) == 15
+    assert default_window(Setting(arms=np.eye(3), max_delay=7)) == 7
+
+
+def test_query_times_that_are_not_evenly_spaced_are_read_as_times():
+    times = np.array([0.0, 1.0, 2.0, 10.0, 11.0, 12.0])
+    assert default_window(Setting(arms=np.eye(3), query_times=times, max_delay=0, horizon=6)) == 8.0
+    assert default_window(Setting(arms=np.eye(3), query_times=times, max_delay=1, horizon=6)) == 9.0

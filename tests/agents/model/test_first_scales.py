@@ -6,8 +6,9 @@ import math
 
 import numpy as np
 import pytest
-from sklearn.gaussian_process.kernels import ConstantKernel
+from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
 
+import agents
 from agents.model.hyperparameters import Fitter, Spreads
 from agents.model.model import Model
 from bandit_envs import Setting
@@ -81,3 +82,22 @@ def test_a_fit_of_standardised_values_finds_what_botorch_finds(dim):
     first, second, median, noise, tolerance = FOUND_BY_BOTORCH[dim]
     np.testing.assert_allclose([*scales[:2], found.noise_variance], [first, second, noise], rtol=tolerance)
     assert median is None or np.median(scales[2:]) == pytest.approx(median, rel=tolerance)
+
+
+def test_a_white_kernel_is_a_given_noise():
+    model = Model.of(box(2), kernel=RBF(0.3) + WhiteKernel(0.04), refit_every=5)
+    assert model.noise_variance == pytest.approx(0.04)
+    assert model.learning is not None
+    assert math.isinf(model.learning.noise_spread)
+
+
+def test_agents_that_scale_themselves_start_there_too():
+    agent = agents.make("gp-bucb", box(6), refit_every=50)
+    agent.reset(0)
+    for t in range(6):
+        action = agent.act(np.zeros(1))
+        value = float(action[0] + 0.5 * action[1])
+        one = {"feedback_mask": np.array([True]), "feedback_step": np.array([t])}
+        agent.update(np.zeros(1), action, value, {"t": t, "feedback_reward": np.array([value]), **one})
+    scales = agent.model.kernel.get_params()["k2__length_scale"]
+    np.testing.assert_allclose(scales, math.exp(math.sqrt(2.0) - 3.0) * math.sqrt(6.0) * np.ones(6))

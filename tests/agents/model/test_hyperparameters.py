@@ -15,9 +15,11 @@ from agents.acquisition.by_name import unit_of
 from agents.beliefs.imputed import FILL_INS
 from agents.kernels.amplitude import unit_kernel
 from agents.model.hyperparameters import Fitter, LogNormalPrior, Sample, Spreads, likelihood
+from agents.model.model import Model
 from agents.posteriors import FORMS
 from agents.registry import resolve_agent
 from bandit_envs import Decisions, Problem, Setting
+from bandit_envs.kernels.gram import Gram
 from bandit_envs.kernels.kernels import make_kernel
 from bandit_envs.laws import GPSample, delays
 from bandit_envs.problem.feedback import delivery
@@ -364,3 +366,89 @@ def test_a_noise_that_is_known_is_not_learnt():
     assert free is not None
     assert held.noise_variance == pytest.approx(noise, rel=1e-12)
     assert free.noise_variance < 1e-4
+
+
+@pytest.mark.long
+def test_a_known_process_is_recovered():
+    """Averaged over draws, log length-scale and log noise are within four standard errors of the truth."""
+    features, draws = np.linspace(0, 1, 120)[:, None], 12
+    prior, found = Gram(make_kernel("matern52", 0.15), features), []
+    for seed in range(draws):
+        rng = np.random.default_rng(seed)
+        truth = rng.standard_normal(len(prior.root)) @ prior.root
+        point = rng.integers(120, size=300)
+        fitter = Fitter(make_kernel("matern52", 0.4), 0.1, 1.0)
+        best = fitter.fit(features, point, truth[point] + 0.2 * rng.normal(size=300), 1, rng)
+        assert best is not None
+        found.append([np.log(best.kernel.k2.length_scale), np.log(best.noise_variance)])
+    found = np.array(found)
+    error = found.mean(axis=0) - np.log([0.15, 0.2**2])
+    assert np.all(np.abs(error) < 4 * found.std(axis=0, ddof=1) / np.sqrt(draws))
+    # A noise variance from 300 values has relative error sqrt(2/300): the fit is not just vaguely centred.
+    assert found[:, 1].std(ddof=1) < 2 * np.sqrt(2 / 300)
+
+
+def test_no_evidence_is_no_failure():
+    never = Recorder("gp-ucb", delay=delays.Constant(39), **LEARNING).agent
+    assert never.assumptions.fits[:-1] == [None] * (len(never.assumptions.fits) - 1)
+    assert never.failed_fits == 0
+    assert never.model.kernel == make_kernel("rbf", 0.5)
+
+
+def test_a_batch_counts_failures_and_recommends_for_each_trial():
+    setting = Setting(arms=np.linspace(0, 1, 20)[:, None], horizon=10, kernel=make_kernel("rbf"))
+    agent = agents.gp_ucb(setting, num_trials=3, refit_every=5)
+    agent.reset([1, 2, 3])
+    assert agent.failed_fits.tolist() == [0, 0, 0]
+    assert agent.recommend().point.shape == (3, 1)
+    with pytest.raises(ValueError, match="seed must be 3 integers"):
+        agent.reset([1])
+
+
+@pytest.mark.long
+def test_learning_pays_where_the_model_is_wrong():
+    """The model's length-scale is eight times too long; an ordering, hence two standard errors."""
+    problem = Problem(
+        Decisions(np.linspace(0, 1, 60)[:, None]), GPSample(), make_kernel("rbf", 0.05), horizon=100
+    )
+    wrong = {"length_scale": 0.4, "width": 2.0}
+    learnt = ("gp-ucb", {**wrong, "refit_every": 10})
+    result = evaluate(problem, {"fixed": ("gp-ucb", wrong), "learnt": learnt}, trials=16)
+    saved = result.regret["fixed"][:, -1] - result.regret["learnt"][:, -1]
+    assert saved.mean() > 2 * saved.std(ddof=1) / np.sqrt(len(saved))
+
+
+def test_values_that_are_all_the_same_teach_nothing():
+    fitter = Fitter(RBF(0.3), 0.01, 1.0)
+    before = fitter.latest.copy()
+    rng = np.random.default_rng(1)
+    assert fitter.fit(np.linspace(0, 1, 6)[:, None], np.arange(6), np.full(6, 0.7), 1, rng) is None
+    np.testing.assert_array_equal(fitter.latest, before)
+
+
+def test_the_prior_keeps_a_feature_that_was_never_varied():
+    rng = np.random.default_rng(0)
+    features = np.column_stack([np.full(25, 0.4), rng.random(25)])
+    value = np.sin(6 * features[:, 1])
+    free, held = (
+        Fitter(RBF([0.3, 0.3]), 0.01, 1.0, spreads=Spreads(spread)).fit(
+            features, np.arange(25), value, 1, np.random.default_rng(1)
+        )
+        for spread in (np.inf, 1.0)
+    )
+    assert free is not None
+    assert held is not None
+    assert held.kernel.k2.length_scale[0] == pytest.approx(0.3, rel=1e-3)
+    assert held.kernel.k2.length_scale[1] == pytest.approx(free.kernel.k2.length_scale[1], rel=0.2)
+
+
+def test_boxes_have_the_prior_and_finite_sets_do_not():
+    box = Setting(low=np.zeros(2), high=np.ones(2))
+    assert Model.of(box, refit_every=5).learning.spread == 3**0.5
+    assert Model.of(box, refit_every=5, fit_spread=np.inf).learning.spread == np.inf
+    grid = Setting(arms=np.linspace(0, 1, 5)[:, None])
+    assert Model.of(grid, refit_every=5).learning.spread == np.inf
+    with pytest.raises(ValueError, match="fit_spread"):
+        Model.of(grid, refit_every=5, fit_spread=0.0)
+    with pytest.raises(ValueError, match="fit_noise_spread must be 0 or positive"):
+        Model.of(grid, refit_every=5, fit_noise_spread=-1.0)

@@ -204,3 +204,41 @@ def test_the_step_of_algorithm_3_needs_no_common_unit_of_rewards_and_costs():
         return Run(discs(0.1 * size, constraints=(cost,)), BOTH[1]).actions
 
     np.testing.assert_array_equal(actions(64.0), actions(1.0))
+
+
+def test_without_first_plays_the_step_counts_in_prior_deviations():
+    agent = agents.make(BOTH[1], discs(), num_trials=2, initial=0)
+    agent.reset([0, 1])
+    np.testing.assert_array_equal(agent.objective.first_plays.spread(), np.ones((2, 2)))
+    np.testing.assert_allclose(adaptive_step(np.ones((1, 2)), np.array([[np.sqrt(3.0)]])), [[0.5]])
+
+
+def test_nothing_is_updated_after_a_partial_last_epoch():
+    run = Run(discs(0.1), "gp-ucb-noisy-constraints")
+    np.testing.assert_array_equal(run.multiplier[:, -1], run.multiplier[:, HORIZON // EPOCH * EPOCH - 1])
+
+
+@pytest.mark.long
+def test_the_dual_returns_to_zero_where_all_is_feasible_and_the_product_stays():
+    feasible = (KnownFunction(lambda x: 0.0 * x[:, 0] - 0.5),)
+    assert (Run(discs(constraints=feasible), BOTH[1]).multiplier == 0).all()
+    assert (Run(discs(constraints=feasible), BOTH[0]).multiplier == 0).all()  # of log kappa
+    kappa = np.array([[0.6]])
+    for _ in range(3):
+        kappa = LinearDual(0.5).moved(kappa, np.array([[-0.5]]), kappa)
+    assert kappa == 0.0
+
+
+def test_psi_is_one_where_feasible_and_convex_beyond():
+    x = np.array([-3.0, 0.0, 0.5, 2.0])
+    np.testing.assert_allclose(ExponentialPenalty(2.0).excess(x), [0, 0, np.expm1(1.0), np.expm1(4.0)])
+    np.testing.assert_allclose(Polynomial(1.0, 3.0).excess(x), [0, 0, 1.5**3 - 1, 26.0])
+    with pytest.warns(RuntimeWarning, match="psi overflows at a cost of 1000"):
+        assert np.isfinite(ExponentialPenalty().excess(np.array([1000.0]))).all()
+
+
+def test_noise_grows_with_the_multipliers_in_algorithm_3_alone():
+    kappa = np.array([[3.0, 4.0]])
+    np.testing.assert_allclose(LinearDual(0.5).noise_std(kappa, 0.2, 0.2), np.sqrt(26) * 0.2)
+    np.testing.assert_allclose(LinearDual(0.5).noise_std(kappa, 0.3, 0.2), np.sqrt(0.09 + 25 * 0.04))
+    np.testing.assert_allclose(Multiplicative().noise_std(kappa, 0.2, 0.0), 0.2)

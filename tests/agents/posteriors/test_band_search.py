@@ -10,6 +10,7 @@ from agents.posteriors.base import SufficientStatistics
 from agents.posteriors.weight_space import KroneckerPosterior
 from bandit_envs.kernels.gram import Gram
 from bandit_envs.kernels.kernels import OnColumns, make_kernel
+from bandit_envs.kernels.kronecker import Kronecker
 from bandit_envs.problem.decisions import unit_grid
 
 TIE, NOISE = 1e-9, 0.01
@@ -117,3 +118,10 @@ def test_it_is_for_one_trial_of_many_points(monkeypatch):
     assert not KroneckerPosterior(Gram(kernel, points), NOISE, 2).searches
     monkeypatch.setattr(weight_space, "SEARCHED", len(points) + 1)
     assert not made("square").searches
+
+
+def test_the_norm_of_the_other_factors_is_that_of_their_product():
+    roots = [scale * np.random.default_rng(i).random((2, 4)) for i, scale in enumerate((5.0, 3.0, 0.5))]
+    columns = np.kron(roots[1], roots[2])
+    expected = np.linalg.norm(columns, axis=0).max()
+    assert Kronecker(roots, (2, 2, 2)).largest_rest == pytest.approx(expected, rel=1e-12)

@@ -118,3 +118,20 @@ def test_on_a_box_what_was_solved_before_changes_no_bit():
     assert short.leads(long)
     np.testing.assert_array_equal(short.solve(values), alone.solve(values))
     np.testing.assert_array_equal(short.back(values), alone.back(values))
+
+
+def test_each_goes_its_own_way_afterwards(gram):
+    one, other = (PlayFactor(gram, NOISE, plays(1, 4, 7)) for _ in range(2))
+    assert one.gain == other.gain
+    one.append(9, 2.0)
+    other.append(2, -1.0)
+    for factor in (one, other):
+        alone = PlayFactor(Gram(gram.kernel, POINTS), NOISE, plays(1, 4, 7))
+        alone.append(int(factor.point[-1]), float(factor.statistics.total.sum()))
+        np.testing.assert_array_equal(np.tril(factor.triangle), np.tril(alone.triangle))
+
+
+def test_a_factor_that_is_gone_is_not_kept_for_others(gram, factorised):
+    for _ in range(2):
+        assert PlayFactor(gram, NOISE, plays(1, 4, 7)).gain > 0
+    assert factorised == [3, 3]

@@ -1,6 +1,7 @@
 """Laplace's Gaussian and the anytime band of clicks and counts, against brute force and scikit-learn."""
 
 import itertools
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -295,3 +296,41 @@ def test_a_draw_moves_the_stream_by_as_much_whatever_the_rank(monkeypatch, kerne
         later.append(rng.random())
     assert later[0] == later[1]
     np.testing.assert_allclose(draws[0], draws[1], atol=1e-3)  # the root of what the cut leaves
+
+
+@every_likelihood
+def test_a_warm_start_finds_the_same_mode(name):
+    likelihood, rows = LIKELIHOODS[name], data(name)
+    cold = laplace(rows, likelihood)
+    more = replace(rows, plays=rows.plays + 1.0, total=rows.total + (np.arange(12) % 2))
+    np.testing.assert_allclose(
+        laplace(more, likelihood, cold.weight).weight, laplace(more, likelihood).weight, atol=1e-6
+    )
+
+
+@every_likelihood
+def test_without_plays_the_prior_is_returned(name):
+    empty = PlayedRows(np.empty((0, 3)), np.empty(0), np.empty(0), np.empty(0))
+    fit = laplace(empty, LIKELIHOODS[name])
+    np.testing.assert_array_equal(fit.weight, np.zeros(3))
+    np.testing.assert_array_equal(fit.factor, np.eye(3))
+    assert fit.log_evidence == fit.evidence_bound(empty, LIKELIHOODS[name]) == 0.0
+    band = mixture_band(fit, empty, LIKELIHOODS[name], 2.0, 0.1)
+    # ln(1/delta) + radius^2 / 2: wider than the radius itself, which it may be cut to
+    np.testing.assert_allclose(band.half_width(np.eye(3)), np.sqrt(2 * (np.log(10.0) + 2.0)))
+
+
+def test_a_count_far_above_the_prior_is_found_without_overflow():
+    rows = PlayedRows(np.array([[1.0]]), np.array([1.0]), np.array([1e6]), np.array([0.0]))
+    weight = laplace(rows, Counts()).weight[0]
+    assert abs(np.exp(weight) + weight - 1e6) < 1e-3  # the slope is zero there
+
+
+@pytest.mark.sampled(1)
+@every_likelihood
+def test_beta_is_what_the_exact_evidence_allows(name):
+    """ln(1/delta) - ln evidence + radius^2 / 2 - min J, with the evidence of a grid."""
+    likelihood, rows = LIKELIHOODS[name], two_weights(name)
+    fit = laplace(rows, likelihood)
+    exact = np.log(20.0) - integrals(rows, likelihood)[0] + 4.5 - fit.loss
+    assert 0.0 <= mixture_band(fit, rows, likelihood, 3.0, 0.05).beta - exact < 0.05

@@ -228,3 +228,31 @@ def test_a_kernel_that_is_learnt_has_one_form_whatever_its_rank(refit_every):
     agent = resolve_agent(("gp-ucb", {"refit_every": refit_every}))(setting)
     agent.reset(0)
     assert isinstance(agent.belief.mean_posterior, PairPosterior) == (refit_every is not None)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "num_contexts", "num_trials", "horizon", "pairs"),
+    [
+        ("matern52", 50, 1, 10, True),
+        ("rbf", 50, 1, 10, False),
+        ("matern52", 30, 100, 1000, True),
+        ("rbf", 30, 100, 1000, False),
+    ],
+)
+def test_pairs_are_chosen_for_many_points_of_many_weights(kernel, num_contexts, num_trials, horizon, pairs):
+    contexts = np.linspace(0.0, 1.0, num_contexts)[:, None]
+    points = Decisions(np.linspace(0.0, 1.0, 100)[:, None], contexts).points
+    gram = Gram(make_kernel(kernel, [0.5, 0.2]), points)
+    model = posterior(gram, 0.1, num_trials, horizon, num_contexts=num_contexts)
+    assert isinstance(model, PairPosterior) == pairs
+
+
+@every_kernel
+def test_covariances_between_some_points_are_those_of_the_whole_matrix(kernel, monkeypatch):
+    rng = np.random.default_rng(5)
+    rows, columns = rng.integers(60, size=7), rng.integers(60, size=30)
+    whole = Gram(KERNELS[kernel], DECISIONS.points).dense[np.ix_(rows, columns)]
+    monkeypatch.setattr("bandit_envs.kernels.gram.DENSE_LIMIT", 0)
+    gram = Gram(KERNELS[kernel], DECISIONS.points)
+    np.testing.assert_allclose(gram.between(rows, columns), whole, atol=1e-12)
+    assert "dense" not in vars(gram)

@@ -95,3 +95,14 @@ def test_a_kernel_of_full_rank_on_a_large_grid_is_played_by_its_plays(horizon):
     assert isinstance(model, PlayPosterior)
     model.observe(np.zeros(1, dtype=np.int64), np.array([7]), np.ones(1))
     np.testing.assert_allclose(model.mean[0], gram.column(7) / 1.01, atol=1e-12)
+
+
+def test_what_fits_in_no_form_is_refused_before_it_is_allocated(monkeypatch):
+    monkeypatch.setattr("agents.posteriors.select.MOST_BYTES", 2**30)
+    gram = Gram(Matern(0.2), uniform_points(30_000, 3, 0))
+    message = (
+        r"num_arms must be .* into 1 GB, got 30000 .* 1000 trials take 2 GB .* batch of trials, .* form="
+    )
+    with pytest.raises(ValueError, match=message):
+        posterior(gram, 0.01, 1000, 1000)
+    assert isinstance(posterior(gram, 0.01, 2, 1000, "plays"), PlayPosterior)

@@ -349,3 +349,65 @@ def test_samples_without_a_root_have_the_posterior_covariance(plays, monkeypatch
     error = np.sqrt((np.outer(variance, variance) + covariance**2) / len(draws))
     assert (np.abs(draws.T @ draws / len(draws) - covariance) < 5 * error).all()
     assert not {"dense", "root"} & vars(model.gram).keys()
+
+
+@pytest.mark.sampled(2)
+@every_form
+def test_asking_for_the_counts_each_round_changes_nothing(form):
+    rng, trial = np.random.default_rng(2), np.arange(3)
+    asked, silent = (posterior(make_gram("rbf"), NOISE, 3, 600, form) for _ in range(2))
+    value = np.zeros(3)  # one array for all rounds, as a caller may reuse his
+    for t in range(600):
+        point, value[:] = rng.integers(40, size=3), rng.normal(size=3)
+        for model in (asked, silent):
+            model.observe(trial, point, value)
+        assert asked.count.sum() == 3 * (t + 1)
+    for name in ("mean", "gain", "count", "total"):
+        np.testing.assert_array_equal(getattr(asked, name), getattr(silent, name))
+
+
+@every_form
+def test_observing_no_trial_changes_nothing(form):
+    model = played(form, "rbf", NOISE, [0, 1, 2], steps=5)
+    before = model.mean.copy(), model.variance.copy(), model.gain.copy()
+    none = np.zeros(0, dtype=np.int64)
+    model.observe(none, none, np.zeros(0))
+    model.correct(none, none, np.zeros(0))
+    for old, new in zip(before, (model.mean, model.variance, model.gain), strict=True):
+        np.testing.assert_array_equal(old, new)
+
+
+@pytest.mark.long
+def test_the_form_does_not_depend_on_the_batch_that_a_trial_is_in():
+    gram = make_gram("matern52", 500)
+    for horizon in (10, 100, 1000, 10_000):
+        assert type(posterior(gram, 0.1, 1, horizon)) is type(posterior(gram, 0.1, 64, horizon))
+
+
+def test_an_unknown_form_is_an_error_that_names_the_choices():
+    with pytest.raises(
+        ValueError, match="'sparse'; choose one of dense, factor, kronecker, pairs, plays, weight-space"
+    ):
+        posterior(make_gram("rbf"), 0.1, 1, 10, "sparse")
+
+
+@pytest.mark.parametrize("noise", [0.0, -1.0, np.nan, np.array([0.1, 0.0])])
+def test_a_noise_variance_that_is_not_positive_is_an_error(noise):
+    with pytest.raises(ValueError, match="noise must be positive, got"):
+        posterior(make_gram("rbf"), noise, 2, 10)
+
+
+@every_form
+@pytest.mark.parametrize("plays", [3, 60])  # fewer and more than the weights of the prior
+def test_samples_and_tables_do_not_depend_on_who_read_them_in_between(form, plays):
+    rng = np.random.default_rng(5)
+    read, unread = (posterior(make_gram("rbf"), 0.02, 1, 200, form) for _ in range(2))
+    rngs = [[np.random.default_rng(6)] for _ in range(2)]
+    for point, value in zip(rng.integers(15, size=(plays, 1)), rng.normal(size=(plays, 1)), strict=True):
+        samples = [each.sample_at(None, own, 2.0) for each, own in zip((read, unread), rngs, strict=True)]
+        np.testing.assert_allclose(*samples, atol=1e-10)
+        for each in (read, unread):
+            each.observe(np.zeros(1, dtype=np.int64), point, value)
+        read.mean_at(None), read.variance_at(None)
+    np.testing.assert_allclose(unread.mean_at(None), read.mean_at(None), atol=1e-10)
+    np.testing.assert_allclose(unread.variance_at(None), read.variance_at(None), atol=1e-10)

@@ -82,3 +82,12 @@ def test_on_a_box_it_is_that_of_the_points(memory):
     factor = learnt(model).factor(1)
     surface = Surface(GRAM.kernel, factor, factor, 0.0)
     np.testing.assert_allclose(surface.weight_norm(POINTS), model.weight_norm_at(None)[1], atol=1e-8)
+
+
+@every_form
+def test_it_stays_when_another_posterior_takes_over(form):
+    model, heir = (posterior(GRAM, NOISE, 2, ROUNDS, form) for _ in range(2))
+    learnt(model)
+    for i in range(2):
+        heir.condition_on(i, model.statistics(i))
+    np.testing.assert_allclose(heir.weight_norm_at(None), model.weight_norm_at(None), atol=1e-9)

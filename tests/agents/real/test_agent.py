@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pytest
 from real_cases import SEEN, line, played
 
 import agents
 from agents.real.agent import LARGEST
+from bandit_envs import Setting
 from bandit_envs.kernels.kernels import make_kernel
 from bandit_envs.laws.delays import PoissonDelay
 from bandit_envs.problem.feedback import delivery
+from gpbandits import evaluate
 
 LATE = {"max_delay": 3, "delay": PoissonDelay(1.0)}
 MODELS = {"withheld": {}, "published": {"kernel": make_kernel("rbf", 0.2), "noise_std": 0.1}}
@@ -418,3 +422,66 @@ def test_the_published_prices_of_arms_are_used_from_the_first_choice_on():
         line(budget=2e4, known_costs=costs), lambda arm, t: 1.0, spent=lambda arm, t: costs[arm]
     )
     assert set(plays[4:]) == {4}
+
+
+@every_kind
+def test_a_saved_agent_plays_on_as_it_did(kind, tmp_path):
+    agent, _ = run(kind, 7)
+    agent.save(tmp_path / "agent")
+    twin = agents.load(tmp_path / "agent")
+    assert run(kind, 10, twin, start=7)[1] == run(kind, 10, agent, start=7)[1]
+
+
+@every_kind
+def test_a_reset_with_the_same_seed_begins_the_same_run(kind):
+    agent, plays = run(kind, 9)
+    agent.reset(0)
+    assert run(kind, 9, agent)[1] == plays
+
+
+@pytest.mark.parametrize("kind", ["plain", "changes", "published"])
+def test_other_seeds_are_other_first_plays(kind):
+    assert run(kind, 4)[1] != run(kind, 4, seed=1)[1]
+
+
+MIXED = np.array([[x, *np.eye(3)[c]] for x, c in product(np.linspace(0, 1, 5), range(3))])
+
+
+VALUE = np.sin(5.0 * MIXED[:, 0]) + MIXED[:, 1:] @ np.array([0.3, -0.5, 0.8])
+
+
+@pytest.mark.parametrize("order", [(0, 2, 3, 1), (0, 3, 2, 1)])
+def test_names_of_a_choice_s_values_change_no_play(order):
+    plays = [
+        played(Setting(arms=arms, horizon=25), lambda arm, t: VALUE[arm])[1]
+        for arms in (MIXED, MIXED[:, order])
+    ]
+    assert plays[0] == plays[1]
+
+
+def test_the_choice_as_one_parameter_finds_the_best_arm():
+    agent, _ = played(Setting(arms=MIXED, horizon=25), lambda arm, t: VALUE[arm])
+    assert agent.spec.reward.parameters.number == 2
+    assert agent.recommend().action == VALUE.argmax()
+
+
+@every_kind
+def test_first_plays_are_distinct(kind):
+    assert len(set(run(kind, 3)[1])) == 3
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    "environment", ["GP", "Delayed", "Contextual", "PiecewiseStationary", "Constrained", "Composite"]
+)
+@pytest.mark.parametrize("publish", [True, False])
+def test_a_batch_equals_single_trials_and_beats_random_play(environment, publish):
+    keywords = {"num_arms": 20, "horizon": 50, "publish_model": publish}
+    alone = {"it": lambda setting: agents.make("gp-agent", setting)}
+    batch, single, random = (
+        evaluate(f"GPBandit-{environment}-v0", each, trials=3, env_kwargs=keywords)
+        for each in ({"it": "gp-agent"}, alone, {"it": "random"})
+    )
+    np.testing.assert_array_equal(batch.actions["it"], single.actions["it"])
+    if environment != "Constrained":  # there the best arm violates the limit
+        assert batch.regret["it"][:, -1].mean() < random.regret["it"][:, -1].mean()

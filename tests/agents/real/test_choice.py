@@ -62,3 +62,16 @@ def test_others_are_played_by_the_composed_agent(published):
 )
 def test_options_of_the_model_say_where_its_prior_lies_and_others_compose_an_agent(options, real):
     assert isinstance(agents.make("gp-agent", line(), **options), RealAgent) == real
+
+
+def test_an_option_that_is_none_counts_as_left_out():
+    assert isinstance(agents.make("gp-agent", line(), rule=None, form=None), RealAgent)
+
+
+def test_noise_is_a_number_or_one_a_trial():
+    batch = agents.make("gp-agent", line(), 2, kernel="rbf", noise_std=np.array([0.1, 0.5]))
+    batch.reset([0, 1])
+    noise = [each.spec.reward.prior.centre[-1] for each in batch.agents]
+    np.testing.assert_allclose(np.exp(noise), [0.01, 0.25])
+    with pytest.raises(ValueError, match="noise_std must be a number or 2 of them"):
+        agents.make("gp-agent", line(), 2, kernel="rbf", noise_std=np.array([0.1, 0.5, 0.2]))

@@ -98,3 +98,14 @@ def test_scores_are_those_of_the_formula(costs):
     lost = np.maximum(worth.best - now + worth.rate * costs.price, 0.0)
     expected = -lost - worth.violation * costs.excess + 7.0 * costs.kept * gains
     np.testing.assert_allclose(scores(now, mean, std, costs, worth, 7.0), expected)
+
+
+def test_published_prices_are_taken_as_they_are():
+    price = np.array([3.0, 0.5])
+    found = outlay([], price, 2)
+    np.testing.assert_array_equal([found.price, *found.prices], [price] * 4)
+
+
+def test_where_no_arm_probably_keeps_the_limits_the_likeliest_counts(costs):
+    unlikely = costs._replace(kept=np.array([0.1, 0.3, 0.2, 0.05]))
+    assert exchange(np.array([1.0, 3.0, 5.0, 2.0]), unlikely, budgeted=False).best == 3.0

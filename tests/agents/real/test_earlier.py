@@ -1,5 +1,6 @@
 """Earlier tasks as a prior: covariance, slopes, joint fits; siblings that help, lie or say nothing."""
 
+import gymnasium as gym
 import numpy as np
 import pytest
 from sklearn.gaussian_process.kernels import RBF
@@ -157,3 +158,29 @@ def test_a_sibling_helps_and_one_that_lies_is_seen_through(goal):
     assert regret(goal, sibling) < 0.7 * alone
     assert regret(goal, lambda x: -sibling(x)) < 1.5 * alone
     assert regret(goal, silence) == pytest.approx(alone, rel=0.5)
+
+
+WRONG = {
+    "text": "like must be a list",
+    "a pair": [(np.ones((3, DIM)), np.ones(4))],
+    "too few": [(np.ones((2, DIM)), np.ones(2))],
+    "not a number": [(np.ones((3, DIM)), np.array([1.0, np.nan, 2.0]))],
+    "other parameters": [(np.ones((3, DIM + 1)), np.ones(3))],
+    "no pair": [3.0],
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_is_no_result_is_refused_by_name(name):
+    setting = gym.make("GPBandit-GP-v0", dim=DIM, publish_model=False).unwrapped.setting
+    with pytest.raises(ValueError, match="like"):
+        agents.make("gp-agent", setting, like=WRONG[name])
+
+
+def test_parts_and_contexts_refuse_earlier_tasks():
+    setting = gym.make("GPBandit-GP-v0", dim=DIM, publish_model=False).unwrapped.setting
+    with pytest.raises(ValueError, match="like must be left out with parts"):
+        agents.make("gp-agent", setting, like=[results(sibling)], rule="ucb")
+    contextual = gym.make("GPBandit-Contextual-v0").unwrapped.setting
+    with pytest.raises(ValueError, match="like must be left out in contexts"):
+        agents.make("gp-agent", contextual, like=[(np.ones((3, contextual.dim)), np.arange(3.0))])

@@ -196,3 +196,34 @@ def test_a_search_that_climbs_a_known_peak_again_begins_anew_at_once():
     assert not searched(1.2, at, fresh).stuck(dim)  # a gain
     assert not searched(0.9, elsewhere, fresh).stuck(dim)
     assert not searched(0.9, at, fresh, peaks=()).stuck(dim)
+
+
+@pytest.mark.parametrize("values", [[1.0], [2.0, 2.0, 2.0], [0.0, 1.0], [1.0, 1.0, 3.0]])
+def test_ranks_of_few_or_equal_values_are_finite(values):
+    _, t = ranked(values)
+    assert np.isfinite(t).all()
+
+
+@pytest.mark.parametrize(
+    ("setting", "options", "words"),
+    [
+        ({"contexts": np.array([[0.0], [1.0]])}, {}, "contexts"),
+        ({"num_constraints": 1}, {}, "costs"),
+        ({"budget": 3.0}, {}, "a budget"),
+        ({}, {"rule": "ei"}, "parts"),
+        ({}, {"goal": "worst"}, '"regret" or "best"'),
+    ],
+)
+def test_what_it_does_not_play_is_an_error(setting, options, words):
+    given = Setting(arms=np.linspace(0, 1, 5)[:, None], horizon=9, **setting)
+    with pytest.raises(ValueError, match=words):
+        agents.make("gp-agent", given, **{"goal": "best", **options})
+
+
+def test_the_first_choice_is_among_the_arms_that_the_first_round_has():
+    setting = Setting(arms=np.linspace(0, 1, 30)[:, None], horizon=8, noise_std=0.1, volatile=True)
+    agent = agents.make("gp-agent", setting, goal="best")
+    for arm in (3, 17):
+        agent.reset(0)
+        agent.start({"action_mask": (np.arange(30) == arm).astype(np.int8)})
+        assert agent.act(np.zeros(1)) == arm

@@ -10,7 +10,9 @@ from real_cases import line, parameters
 from sklearn.gaussian_process.kernels import (
     RBF,
     ConstantKernel,
+    DotProduct,
     Matern,
+    RationalQuadratic,
 )
 
 from agents.model.model import Model
@@ -181,3 +183,20 @@ def test_what_was_read_stays_as_it_was():
 def test_every_quantity_that_is_not_published_has_a_learner(published, learners):
     spec = QuantitySpec.of(Model.of(line(**published)), False, RealParts())
     assert len(spec.learners(np.random.default_rng(0))) == learners
+
+
+def test_a_feature_without_influence_has_a_long_scale():
+    scales, _ = understood(OnColumns(RBF(0.5), (1,)), SETTING)
+    np.testing.assert_allclose(scales, [1e3, 0.125])
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        *(DotProduct(), RationalQuadratic(), Matern(0.5, nu=0.5), RBF(0.5) + RBF(0.1), RBF(0.5) ** 2.0),
+        *(Matern(0.5, nu=2.5) * Matern(0.5, nu=2.5), RBF(0.5) * DotProduct(), ConstantKernel(2.0)),
+    ],
+    ids=str,
+)
+def test_kernels_of_another_kind_are_not(kernel):
+    assert understood(kernel, SETTING) is None

@@ -138,3 +138,12 @@ def test_far_points_are_next_to_uncorrelated_and_never_denormal(name):
     for found in (shape.value(far), shape.slope(far)):
         assert (found < 1e-20).all()
         assert (found > np.finfo(np.float64).tiny).all()
+
+
+def test_an_arm_that_is_pending_twice_counts_twice():
+    of, seen = surrogate(), values()
+    posterior = SurrogatePosterior(of, hyperparameters(of), seen)
+    once, twice = (posterior.at(np.array([12]), np.full(n, 12)) for n in (1, 2))
+    known, noise = once.known[0], posterior.noise_at(np.array([12]))[0]
+    assert once.variance[0] == pytest.approx(known * noise / (known + noise), rel=1e-8)
+    assert twice.variance[0] == pytest.approx(known * noise / (2.0 * known + noise), rel=1e-8)

@@ -149,3 +149,39 @@ def test_quantiles_of_prices_are_those_of_their_logarithm():
     assert values.quantile(np.array([0.5]), np.array([0.25]), 3.0**0.5)[0] == pytest.approx(
         2.0 * np.exp(0.5 + 0.75**0.5)
     )
+
+
+@pytest.mark.parametrize("kind", [Bent, Compressed])
+def test_a_published_variance_counts_as_four_arms_of_mean_zero(kind):
+    values, plain = kind(False, 9.0), kind(False, None)
+    assert values.size == 3.0
+    values.trusted = False  # the published model is refuted
+    means = np.array([5.0, 6.0, 7.0, 8.0])
+    values.learn(of_arms(means), [])
+    plain.learn(of_arms(means), [])
+    assert values.zero == pytest.approx(plain.zero / 2.0)
+    assert values.size**2 == pytest.approx((plain.size**2 + 9.0) / 2.0)
+
+
+def test_prices_that_may_be_negative_are_no_logarithms():
+    values = Logarithm()
+    values.learn(of_arms([-1.0, 1.0, 3.0]), [])
+    z = np.array([-1.0, 0.5])
+    np.testing.assert_array_equal(values.bent(z)[0], z)
+    assert values.quantile(np.zeros(1), np.ones(1), 2.0)[0] == pytest.approx(1.0 + 2.0 * values.size)
+
+
+@pytest.mark.parametrize(
+    "kind", [lambda: Bent(False, None), lambda: Compressed(False, None), Asinh, Logarithm]
+)
+@pytest.mark.parametrize(
+    "means", [[3.0] * 9, [0.0] * 9, [3.0], [1e-300, 2e-300], [1.0, -1e139], [1e-200, 1e139]]
+)
+def test_any_values_have_a_unit(kind, means):
+    values = kind()
+    values.learn(of_arms(means), [])
+    found = values.transformed(of_arms(means))
+    assert values.size > 0.0
+    assert np.isfinite(found.mean).all()
+    for moment in values.moments(found.mean, np.ones(len(means))):
+        assert np.isfinite(moment).all()

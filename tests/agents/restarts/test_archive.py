@@ -16,6 +16,7 @@ from agents.beliefs.censored import Censored
 from agents.beliefs.delivered import Delivered
 from agents.beliefs.imputed import Hallucinated
 from agents.model.model import Model
+from agents.objectives.first_plays import FirstPlays
 from agents.posteriors import FORMS
 from agents.restarts.base import Periodic
 from agents.restarts.evidence import GIVEN_NOISE, UNKNOWN_NOISE, Archive, Candidate, Evidence, Seen
@@ -229,3 +230,10 @@ def test_whoever_starts_over_from_outside_has_forgotten_the_archive():
     agent.restart.archives[0], _ = filled(rng, functions(SMOOTH, rng)[0])
     agent.forget(np.array([0]))
     assert not agent.restart.archives[0].segments
+
+
+def test_older_plays_that_are_recalled_are_no_first_plays():
+    first = FirstPlays(1, 1, 3)
+    first.forget(np.zeros(1, dtype=int), 20)
+    first.add(np.zeros(2, dtype=int), np.array([19, 20]), np.array([[1.0], [2.0]]))
+    np.testing.assert_array_equal(first.values, [[[2.0, np.nan, np.nan]]])

@@ -157,3 +157,20 @@ def test_noise_that_is_told_too_small_raises_alarms_at_that_level_alone():
     at_one = [alarms("evidence", (60,), seed, noise=2.5 * NOISE, options=alone) for seed in range(6)]
     at_several = [alarms("evidence", (60,), seed, noise=2.5 * NOISE) for seed in range(6)]
     assert sum(map(bool, at_several)) <= 1 < sum(map(bool, at_one))
+
+
+@pytest.mark.long
+def test_noise_that_is_told_too_small_is_learnt_by_several_levels():
+    found = sum(bool(alarms("evidence", (200,), seed, noise=2 * NOISE)) for seed in range(40))
+    assert scipy.stats.binomtest(found, 40, DELTA, alternative="greater").pvalue > 0.02
+
+
+def test_units_of_the_reward_change_no_alarm():
+    rng = np.random.default_rng(5)
+    point = rng.integers(len(ARMS), size=60)
+    value = functions(SMOOTH, rng)[0, point] * np.repeat([1, -1], 30) + NOISE * rng.standard_normal(60)
+    found = []
+    for unit in (1e-3, 1.0, 1e3):
+        kernel = unit**2 * SMOOTH
+        found.append(watched(Evidence(told(kernel, unit * NOISE), horizon=60), point, unit * value))
+    assert found[0] == found[1] == found[2] != []

@@ -11,7 +11,7 @@ from scipy import stats
 from agents.restarts.base import SubExponential, growing_lengths, quantile_wait
 from agents.restarts.on_alarm import ForcedExploration, uniform_rounds
 from bandit_envs import Setting
-from bandit_envs.laws.delays import LAWS
+from bandit_envs.laws.delays import LAWS, PoissonDelay
 
 
 def letters(schedule, rounds):
@@ -105,3 +105,23 @@ def test_every_batch_is_longer_by_what_its_end_without_it_says():
     assert lengths == [32 + 7, 179 + 7, 424 + 7, 1000 - 656]
     assert ends == [32, 39 + 179, 39 + 186 + 424, 656 + 652]
     assert growing_lengths(1000, lambda t: 0) == growing_lengths(1000)
+
+
+@pytest.mark.parametrize("xi_squared", [-1, math.nan, math.inf, "3", True])
+def test_a_wrong_xi_is_named(xi_squared):
+    with pytest.raises(ValueError, match="xi_squared"):
+        ForcedExploration(1, xi_squared)
+
+
+def test_the_smaller_part_of_the_tail_bound_is_not_enough():
+    nats = math.log(3.0 * 32 / (2.0 * LATE))
+    smaller = math.ceil(100.0 + min(9.0 * math.sqrt(2.0 * nats), 2.0 * nats))
+    assert smaller == 117
+    assert stats.poisson(100.0).sf(smaller) == pytest.approx(0.043, abs=5e-4)
+    assert 2.0 * LATE / (3.0 * 32) < 2.1e-4
+
+
+@pytest.mark.parametrize("mean", MEANS[1:])
+def test_quantiles_never_wait_longer_than_a_tail_bound(mean):
+    published = Setting(arms=np.eye(2), horizon=5000, delay=PoissonDelay(mean))
+    assert quantile_wait(published, LATE, 100) <= SubExponential.of_poisson(mean, LATE)(100)

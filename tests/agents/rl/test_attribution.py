@@ -58,3 +58,11 @@ def test_without_delay_attribution_changes_nothing():
 def test_attribution_needs_a_replay_buffer():
     with pytest.raises(ValueError, match="attribute=True needs a replay buffer, which A2C has not; use dqn"):
         agents.make("sb3-a2c", Setting(arms=np.eye(2)), attribute=True)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", ["sb3-dqn", "sb3-qr-dqn", "sb3-sac", "sb3-td3"])
+def test_attribution_runs_even_where_nothing_ever_arrives(name):
+    lost = {"law": "constant", "rounds": 2, "lost": 1.0}
+    agent = (name, {"attribute": True, "learning_starts": 2})
+    assert actions(agent, trials=1, environment="GPBandit-GP-v0", delay=lost).shape == (1, 40)

@@ -8,7 +8,10 @@ import gymnasium as gym
 import pytest
 
 from bandit_envs import BanditVectorEnv
+from bandit_envs.environment.envs import spaces_of
+from bandit_envs.environment.observations import is_blind
 from bandit_envs.environment.wrappers import EpisodeRegret, HistoryObservation, StatisticsObservation
+from bandit_envs.problems import build
 
 pytest.importorskip("sb3_contrib", reason="needs the extra `rl`")
 from stable_baselines3 import A2C
@@ -78,3 +81,20 @@ def test_a_learner_that_sees_something_is_not_warned_of(what):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         SEEING[what]()
+
+
+PLAIN = {
+    "new functions": ("gp", {}, True),
+    "under a budget": ("gp", {"budget": 3.0}, True),
+    "on a box": ("gp", {"continuous": True}, True),
+    "frozen": ("gp", {"function_seed": 0}, False),
+    "contexts": ("gp", {"num_contexts": 3}, False),
+    "always the same": ("rosenbrock", {}, False),
+}
+
+
+@pytest.mark.parametrize("name", PLAIN)
+def test_a_constant_observation_of_new_functions_is_blind(name):
+    problem_name, keywords, blind = PLAIN[name]
+    problem = build(problem_name, {"horizon": 5, **keywords})
+    assert is_blind(problem, spaces_of(problem)[0]) is blind

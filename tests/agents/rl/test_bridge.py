@@ -154,3 +154,31 @@ def test_a_rendezvous_takes_turns():
         assert rendezvous.question() == 2 * value
     rendezvous.close()
     rendezvous.close()  # again: nothing happens
+
+
+def test_an_error_of_the_constructor_surfaces_in_reset():
+    agent = agents.make("sb3-ppo", Setting(arms=np.eye(3)), batch_size=0)
+    with preserved_generators(), pytest.raises(Exception, match=r".") as caught:
+        agent.reset(0)
+    assert any(entry.name == "__init__" for entry in caught.traceback)
+
+
+def test_a_callback_that_stops_the_learner_is_an_error_that_says_so():
+    class Short(A2C):
+        def learn(self, total_timesteps, *arguments, **keywords):
+            return super().learn(5)
+
+    with pytest.raises(RuntimeError, match="the learner stopped before the last round"):
+        actions(("agents.rl:sb3", {"algorithm": Short}))
+
+
+def test_a_learner_that_learns_in_pieces_goes_on_in_the_same_trial():
+    """Each piece resets the environment, which is the bridge: no round is lost, none is played twice."""
+
+    class Pieces(A2C):
+        def learn(self, total_timesteps, *arguments, **keywords):
+            for _ in range(total_timesteps // 10):
+                super().learn(10)
+
+    whole, pieces = (actions(("agents.rl:sb3", {"algorithm": algorithm})) for algorithm in (A2C, Pieces))
+    np.testing.assert_array_equal(whole, pieces)

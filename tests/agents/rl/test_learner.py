@@ -19,7 +19,8 @@ from agents.agent.generators import preserved_generators
 from agents.rl.bridge import Plays
 from agents.rl.recipe import ALGORITHMS
 from bandit_envs import BanditEnv, Setting
-from gpbandits.evaluation import evaluate
+from gpbandits.evaluation import check_agent, evaluate
+from gpbandits.evaluation.rehearsal import stages
 
 
 @pytest.mark.parametrize("delay", [None, {"law": "conversions", "base": {"law": "poisson", "mean": 2}}])
@@ -142,3 +143,64 @@ def test_without_the_extra_the_rest_works_and_the_error_names_it():
         command, cwd=root, env=os.environ | {"PYTHONPATH": root}, capture_output=True, text=True, check=False
     )
     assert done.stdout.strip() == "fine", done.stderr
+
+
+BOX = {"num_arms": 12, "horizon": 40, "continuous": True}
+
+
+WITH_LATE_REWARDS_OR_CONTEXTS = {name: stages()[name] for name in ("delay", "context")}
+
+
+@pytest.mark.sampled(2)
+@pytest.mark.parametrize("name", ["sb3-a2c", "sb3-sac", "sb3-td3"])
+def test_boxes_are_played_as_boxes(name):
+    plays = actions(name, trials=1, **BOX)
+    assert plays.shape == (1, 40, 1)
+    assert np.abs(plays).max() <= 1.0
+    assert len(np.unique(plays)) > 10
+
+
+def test_the_horizon_is_the_length_of_training_so_that_schedules_mean_something():
+    class Watched(DQN):
+        rates: list[tuple[int, float]] = []  # noqa: RUF012 (a record across instances)
+
+        def train(self, gradient_steps, batch_size=100):
+            super().train(gradient_steps, batch_size)
+            self.rates.append((self._total_timesteps, self.exploration_rate))
+
+    options = {"exploration_fraction": 0.5, "learning_starts": 1, "train_freq": 1, "buffer_size": 40}
+    agent = ("agents.rl:sb3", {"algorithm": Watched, **options})
+    assert actions(agent, trials=1).shape == (1, 40)
+    totals, rates = zip(*Watched.rates, strict=True)
+    assert set(totals) == {40}
+    np.testing.assert_allclose(rates[:18], 1 - 0.95 * np.arange(2, 20) / 20, atol=1e-9)
+    assert rates[-1] == pytest.approx(0.05)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    "name", ["sb3-a2c", *(pytest.param(name, marks=pytest.mark.long) for name in ("sb3-dqn", "sb3-td3"))]
+)
+def test_a_trial_is_the_same_whatever_surrounds_it(name):
+    three = actions(name, trials=3)
+    alone = evaluate("GPBandit-RKHS-v0", [name], trials=1, first_trial=2, env_kwargs=SMALL)
+    np.testing.assert_array_equal(three[2], alone.actions[name][0])
+    among = evaluate("GPBandit-RKHS-v0", ["sb3-ppo", name, "gp-ts"], trials=3, env_kwargs=SMALL)
+    np.testing.assert_array_equal(three, among.actions[name])
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", ["a2c", "sac"])
+@pytest.mark.parametrize("observation", ["none", "history", {"kind": "statistics", "bins": 4}])
+def test_every_adapter_passes_the_conformance_suite(name, observation):
+    check_agent((f"sb3-{name}", {"observation": observation}), WITH_LATE_REWARDS_OR_CONTEXTS)
+
+
+def test_a_name_in_place_of_the_setting_is_refused_with_what_evaluate_takes():
+    with pytest.raises(ValueError, match=r"setting must be a Setting; `evaluate` gives it to \(agents.sb3, "):
+        agents.sb3("PPO")
+
+
+def test_a_learner_that_is_told_which_action_earned_a_late_reward_needs_no_discount():
+    late = Setting(arms=np.eye(3), horizon=30, max_delay=3)
+    assert agents.sb3(late, "dqn", attribute=True).recipe.options["gamma"] == 0.0

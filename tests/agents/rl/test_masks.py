@@ -8,7 +8,9 @@ import pytest
 
 import agents
 from agents.agent.generators import preserved_generators
+from agents.rl.recipe import ALGORITHMS
 from bandit_envs import BanditEnv
+from bandit_envs.problems import build
 
 torch = pytest.importorskip("torch", reason="MaskablePPO needs torch")
 contrib = pytest.importorskip("sb3_contrib", reason="MaskablePPO is of sb3-contrib")
@@ -53,3 +55,12 @@ def test_a_learner_in_the_loop_plays_what_it_plays_on_the_environment_itself():
         model.action_space.seed(seed)
         model.learn(SMALL["horizon"])
     assert through == noting.plays[: SMALL["horizon"]]
+
+
+BLIND = [name for name, algorithm in ALGORITHMS.items() if not algorithm.masks]
+
+
+@pytest.mark.parametrize("name", BLIND)
+def test_a_learner_that_sees_no_masks_is_refused_by_name(name):
+    with pytest.raises(ValueError, match='algorithm must be "maskable-ppo" where arms may be missing'):
+        agents.sb3(build("gp", SMALL).setting(), name)

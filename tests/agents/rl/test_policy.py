@@ -237,3 +237,20 @@ def test_a_policy_that_draws_states_the_probability_of_its_network(policy, path)
     mode = agents.pretrained(env.setting, path, deterministic=True)
     mode.reset(0)
     assert mode.propensity(observation, mode.act(observation)) is None
+
+
+def test_a_policy_for_boxes_plays_any_number_of_arms(tmp_path):
+    options = {"actions": "box", "observation": "history", "total_timesteps": 80, "num_envs": 2}
+    agents.train_policy("GPBandit-GP-v0", "ppo", env_kwargs=KEYWORDS, **options).save(tmp_path / "box.pt")
+    spec = {"it": (PATH, {"path": str(tmp_path / "box.pt")})}
+    result = evaluate("GPBandit-GP-v0", spec, trials=2, env_kwargs=KEYWORDS | {"num_arms": 30})
+    assert result.actions["it"].max() >= 8
+
+
+@pytest.mark.long
+def test_what_it_has_learnt_is_worth_something():
+    """The documented recipe, cut to a fraction: it beats random clearly."""
+    policy = agents.train_policy("GPBandit-GP-v0", "ppo", env_kwargs=KEYWORDS, total_timesteps=12_000)
+    both = {"it": lambda setting: agents.rl.policy.PretrainedAgent(setting, policy), "random": "random"}
+    regret = evaluate("GPBandit-GP-v0", both, trials=30, env_kwargs=KEYWORDS).regret
+    assert regret["it"][:, -1].mean() < 0.7 * regret["random"][:, -1].mean()

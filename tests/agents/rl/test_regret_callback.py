@@ -109,3 +109,8 @@ def test_the_history_has_each_rounds_steps_and_regret_since_the_training_began(a
     kept = rounds[10 if anew else 0 :]
     np.testing.assert_array_equal(steps, 2 * np.arange(1, len(kept) + 1))
     np.testing.assert_allclose(regret, [seen.regret.mean() for seen in kept], rtol=1e-12)
+
+
+def test_regret_that_is_hidden_is_asked_for():
+    with pytest.raises(ValueError, match='info must have "oracle"'):
+        learn(BanditEnv("gp", **SMALL, oracle=False))

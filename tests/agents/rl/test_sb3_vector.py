@@ -129,3 +129,25 @@ def test_the_monitor_of_stable_baselines3_counts_our_episodes():
     for _ in range(SMALL["horizon"]):
         *_, infos = env.step(np.zeros(COPIES, dtype=int))
     assert [info["episode"]["l"] for info in infos] == [SMALL["horizon"]] * COPIES
+
+
+def test_a_reset_takes_seeds_and_options_once():
+    envs = [make(num_contexts=4) for make in (vectorised, dummy)]
+    for env in envs:
+        env.seed(5)
+        env.set_options({"function_seed": 3})
+    for _ in range(2):  # the second time neither is left
+        same(*(env.reset() for env in envs))
+        same(*(env.step(np.zeros(COPIES, dtype=int))[1] for env in envs))
+
+
+def test_options_that_differ_are_refused():
+    env = vectorised(function_seed=0)
+    env.set_options([{"function_seed": i} for i in range(COPIES)])
+    with pytest.raises(ValueError, match="options must be the same for all copies"):
+        env.reset()
+
+
+def test_another_autoreset_is_refused():
+    with pytest.raises(ValueError, match="autoreset_mode must be"):
+        SB3VectorEnv(BanditVectorEnv("gp", 2, **SMALL))

@@ -9,7 +9,7 @@ from base64 import b64encode
 
 import numpy as np
 import pytest
-from sklearn.gaussian_process.kernels import RBF
+from sklearn.gaussian_process.kernels import RBF, WhiteKernel
 
 import agents
 from agents import Integer, Linear, Tuner
@@ -377,3 +377,9 @@ def test_switches_and_sizes_of_loading_are_checked(form, name, given, tmp_path):
 def test_anywhere_is_a_switch():
     with pytest.raises(ValueError, match="anywhere must be True or False, got 'no'"):
         Tuner({"x": Linear(0, 1)}).recommend(anywhere="no")
+
+
+def test_a_noise_kernel_and_bounds_are_data(file):
+    kernel = RBF([0.1], (1e-3, 1.0)) + WhiteKernel(0.1, "fixed")
+    agents.make("gp-ucb", SETTING, kernel=kernel).save(file)
+    assert agents.load(file).model.noise_variance == pytest.approx(0.1)

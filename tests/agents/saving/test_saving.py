@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from agent_cases import OF_ARMS
+from agent_cases import EACH, OF_ARMS, WITH_ALL, told_for
 from cases import CASES, GRIDS
 from hypothesis import given
 from hypothesis import strategies as st
@@ -19,6 +19,7 @@ import agents
 from agents.algorithms import budgets
 from agents.registry import resolve_agent
 from agents.saving import decode, encode, read, write
+from agents.saving.files import FORMATS
 from agents.saving.recorded import READ
 from bandit_envs import BanditEnv, BanditVectorEnv, Setting, make
 from bandit_envs.kernels.kernels import OnColumns, TableKernel
@@ -332,3 +333,30 @@ def test_an_observation_that_is_text_is_refused_by_act_and_leaves_no_trace(tmp_p
             agent.act(observation)
     agent.act(np.zeros(1))
     agent.save(tmp_path / "agent.json")
+
+
+@pytest.mark.parametrize("num_trials", [None, 2])
+@pytest.mark.parametrize("name", EACH)
+def test_every_agent_may_be_told_what_reset_says(name, num_trials):
+    if num_trials and not resolve_agent(name).batched:
+        pytest.skip("it plays one trial")
+    agent = agents.make(name, WITH_ALL, num_trials, **told_for(name))
+    agent.reset(0 if num_trials is None else [0, 1])
+    agent.start({})
+    getattr(agent, "close", lambda: None)()
+
+
+BROKEN = {
+    "no json": (b"\x80\x04pickle", "path must lead to a file written by save"),
+    "other": (b'{"format": "something"}', f"of format {' or '.join(map(repr, FORMATS))}, got 'something'"),
+    "list": (b"[]", "got None"),
+    "version": (b'{"format": "gpbandits agent", "version": 99}', "has version 99 of the format"),
+}
+
+
+@pytest.mark.parametrize(("content", "message"), BROKEN.values(), ids=BROKEN)
+def test_other_files_are_refused(content, message, tmp_path):
+    file = tmp_path / "file"
+    file.write_bytes(content)
+    with pytest.raises(ValueError, match=message):
+        agents.load(file)

@@ -318,3 +318,11 @@ def test_a_saver_waits_for_another_process_a_moment(tuner, tmp_path):
     tuner.save(path)
     freeing.join()
     assert path.exists()
+
+
+@each_saver
+def test_names_of_any_length_that_a_disk_takes_are_saved(kind, tmp_path):
+    path = tmp_path / ("é" * 125 + ".json")
+    SAVERS[kind]().save(path)
+    LOADERS[kind].load(path)
+    assert len(list(tmp_path.iterdir())) == 1

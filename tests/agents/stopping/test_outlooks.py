@@ -1,5 +1,7 @@
 """What rules see of an agent is its posterior by the textbook's formula; stops are answers in a row."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.stats import norm
@@ -7,6 +9,8 @@ from scipy.stats import norm
 import agents
 import bandit_envs
 from agents.beliefs.points import Pairs
+from agents.stopping.by_name import Stopping
+from agents.stopping.stopping_candidates import StopVerdict
 from bandit_envs.problem.feedback import delivery
 from bandit_envs.problems import build
 
@@ -98,3 +102,17 @@ def test_pending_plays_are_counted():
             observation, t, 0.0, delivery(t, np.array([], dtype=int), np.zeros(0), np.zeros((0, 0)), 3)
         )
         assert agent.stopping_candidates()[0].pending == t + 1
+
+
+def test_a_stop_counts_after_as_many_answers_in_a_row():
+    agent, *_ = played("gp-ucb", "gp", num_arms=15)
+    (candidates,) = agent.stopping_candidates()
+    answers = iter([True, True, False, True, True, True, True])
+    rule = {"it": lambda seen: StopVerdict(next(answers), seen.best, "")}
+    stopping = Stopping(lambda: rule, 1, 3)
+    for t in range(1, 7):
+        now = replace(candidates, plays=t, played=np.arange(15) < 1)
+        stopping.look(np.array([0]), lambda now=now: [now])
+    stops = stopping.stops(single=True)
+    assert stops.after == {"it": 6}
+    assert stops.play == {"it": 0}

@@ -21,6 +21,7 @@ from agents.stopping.rules import (
     ImprovementWorthPrice,
     IndexAboveMean,
     RegretBound,
+    interval,
 )
 from agents.stopping.stopping_candidates import CandidateCosts, StoppingCandidates, StopVerdict
 from bandit_envs.kernels.kernels import make_kernel
@@ -380,3 +381,64 @@ def test_a_regret_bound_under_costs_depends_on_the_unit_of_neither_reward_nor_co
     plain = verdict(1.0, 1.0)
     for other in (verdict(unit, 1.0), verdict(1.0, unit)):
         assert other[:2] == plain[:2]
+
+
+def test_experiments_that_may_fail_count_neither_in_the_maximum_nor_as_a_recommendation():
+    """The half that surely fails is the better one, and would otherwise let no rule stop."""
+    candidates = belief(plays=20, seed=2, noise=1e-4)
+    fails = np.arange(25) >= 12
+    high = replace(candidates, mean=candidates.mean + 10.0 * (fails & ~candidates.played))
+    assert not RegretBound(1.0, 0.1)(high).stop
+    verdict = RegretBound(1.0, 0.1)(replace(high, success=np.where(fails, 0.0, 1.0)))
+    assert verdict.stop
+    assert not fails[verdict.best]
+
+
+@pytest.mark.parametrize("rule", ["gap", "best-arm", "minima-gap"])
+def test_rules_by_bands_of_the_reward_are_refused_under_constraints(rule):
+    with pytest.raises(ValueError, match=f'must not be "{rule}" under constraints'):
+        agents.make("config", bandit_envs.make("GPBandit-Constrained-v0"), stopping=needed(rule))
+
+
+@pytest.mark.parametrize("probability", [0.02, 0.5, 0.97])
+def test_clopper_pearson_intervals_cover(probability):
+    good = np.random.default_rng(0).binomial(60, probability, size=20_000).astype(float)
+    low, high = interval(good, 60, 0.1)
+    assert ((low <= probability) & (probability <= high)).mean() >= 0.9
+
+
+@pytest.mark.parametrize("environment", ["GPBandit-Contextual-v0", "GPBandit-PiecewiseStationary-v0"])
+def test_settings_in_which_one_recommendation_means_nothing_are_refused(environment):
+    with pytest.raises(ValueError, match="stopping must be left out"):
+        evaluate(environment, ["gp-ucb"], trials=1, stopping=("knowledge-gradient", {"price": 0.1}))
+
+
+@pytest.mark.parametrize(
+    ("stopping", "words"),
+    [
+        ("nothing", "must be one of knowledge-gradient"),
+        ("gap", "missing a required argument: 'eps'"),
+        (("knowledge-gradient", {"price": -1.0}), "price"),
+        (("gap", {"epsilon": 0.1}), "'epsilon' is unknown"),
+        ({}, "at least one rule"),
+        (("best-arm", {"eps": 0.1, "bands": "difference", "width": "finite-set"}), "ellipsoid"),
+    ],
+)
+def test_nonsense_names_what_is_wrong(stopping, words):
+    with pytest.raises(ValueError, match=words):
+        agents.make("gp-ucb", SETTING, stopping=stopping)
+
+
+@pytest.mark.parametrize("agent", ["config", "constrained-ei"])
+def test_stops_under_constraints_of_a_batch_are_those_of_single_trials(agent):
+    rule = {"stopping": {"rb": ("regret-bound", {"eps": 0.5}), "kg": needed("knowledge-gradient")}}
+    alone = resolve_agent((agent, rule))
+    place = {"num_arms": 15, "horizon": 10}
+    batch, singles = (
+        evaluate("GPBandit-Constrained-v0", {"it": spec}, trials=3, env_kwargs=place).stopped["it"]
+        for spec in ((agent, rule), lambda setting: alone(setting))
+    )
+    for label, one in batch.items():
+        np.testing.assert_array_equal(one.after, singles[label].after)
+        np.testing.assert_array_equal(one.regret, singles[label].regret)
+    assert (batch["rb"].after != -1).any()

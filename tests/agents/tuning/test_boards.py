@@ -9,12 +9,14 @@ import pytest
 import agents
 from agents import Categorical, Integer, Linear, Log, Tuner
 from agents.box.search import Pool
+from agents.registry import resolve_agent
 from agents.tuning.decision_sets import (
     BoxDecisionSet,
     FiniteDecisionSet,
     RoundedSearch,
     RoundedSurface,
     make_decision_set,
+    takes_search,
 )
 from agents.tuning.plan import Scale
 from agents.tuning.space import Space
@@ -118,3 +120,12 @@ def test_contexts_are_seen_on_a_box_as_they_are():
     for size in (20.0, 100.0, 500.0):
         wanted = math.log10(size / 10) / 2
         assert tuner.recommend({"size": size}).parameters["rate"] == pytest.approx(wanted, abs=0.1)
+
+
+PEERS = [name for name in agents.names() if hasattr(resolve_agent(name).make, "requires")]
+
+
+@pytest.mark.parametrize("name", PEERS)
+def test_optimisers_of_other_libraries_search_a_box_in_their_own_way(name):
+    """They say what they require; none takes our search."""
+    assert not takes_search(resolve_agent(name))

@@ -101,3 +101,24 @@ def test_what_cannot_be_corrected_is_refused_and_changes_nothing(ticket, options
     with pytest.raises(ValueError, match=message):
         tuner.correct(ticket, 1.0, **options)
     assert tuner.experiments == before
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_a_tuner_that_was_told_what_was_set_goes_on_after_a_file(late, tmp_path):
+    tuner = informed()
+    questions = tuner.ask(3 if late else 1)
+    tuner.tell(questions[0][0], 1.0, parameters={"x": 0.3, "n": 4})
+    questions = [tuner.ask() for _ in range(2)]
+    assert questions[0][1] != questions[1][1]
+    tuner.save(tmp_path / "t.json")
+    loaded = agents.load(tmp_path / "t.json")
+    assert loaded.experiments == tuner.experiments
+    assert loaded.ask() == tuner.ask()
+
+
+def test_impossible_parameters_leave_the_ticket_pending():
+    tuner = informed(0)
+    ticket, _ = tuner.ask()
+    with pytest.raises(ValueError, match=r"parameters\['n'\] must be an integer"):
+        tuner.tell(ticket, 1.0, parameters={"x": 0.5, "n": 1.5})
+    assert list(tuner.pending) == [ticket]

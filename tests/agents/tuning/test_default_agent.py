@@ -167,3 +167,14 @@ def test_more_questions_than_fit_beside_each_other_are_different():
     """In one dimension 50 points lie 0.02 apart."""
     points = [each["x"] for _, each in Tuner({"x": Linear(0, 1)}).ask(90)]
     assert len({round(x, 9) for x in points}) == 90
+
+
+def test_once_all_of_a_set_run_some_run_twice():
+    tuner = told("set", 2)
+    kinds = [each["kind"] for _, each in tuner.ask(12)]
+    assert set(kinds) == set("abcdefgh")
+
+
+def test_a_named_agent_asks_what_it_would_in_its_loop():
+    tuner = told("set", agent=("gp-ucb", {"width": 0.0}))
+    assert len({each["kind"] for _, each in tuner.ask(5)}) == 1

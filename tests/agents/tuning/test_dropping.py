@@ -165,3 +165,10 @@ def test_a_delivery_is_read_as_it_was_written(rounds, t, costs, max_delay):
     np.testing.assert_array_equal(read.reward, reward[order])
     np.testing.assert_array_equal(read.cost, cost[order] if rounds and costs else read.cost)
     assert len(info["feedback_mask"]) == 1 + max(max_delay, t)
+
+
+def test_an_agent_of_what_is_delivered_knew_nothing_of_the_dropped_play():
+    agent = play(start("gp-ucb"), PLAYED)
+    before = believed(agent)
+    agent.drop([DROPPED])
+    np.testing.assert_array_equal(believed(agent), before)

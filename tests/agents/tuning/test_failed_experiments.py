@@ -11,6 +11,7 @@ from agents.tuning.feasibility import (
     CAUTIOUS,
     FeasibilityFilter,
     SuccessProbability,
+    feasibility_of,
     wanted_in,
 )
 from agents.tuning.space import Space
@@ -225,3 +226,47 @@ def test_a_file_from_before_failures_were_known_is_read(tmp_path):
         del each["failed"]
     write(path, "gpbandits tuner", content)
     assert Tuner.load(path).experiments == tuner.experiments
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("space", ["continuous", "categorical"])
+@pytest.mark.parametrize("agent", AGENTS)
+def test_a_saved_tuner_goes_on_as_if_it_had_not_been(agent, space, tmp_path):
+    _, fails = SPACES[space]
+    tuner = tuner_of(agent, space, seed=5)
+    _, failed = played(tuner, fails, wanted, 9)
+    assert failed
+    tuner.save(tmp_path / "tuner.json")
+    loaded = Tuner.load(tmp_path / "tuner.json")
+    assert loaded.experiments == tuner.experiments
+    assert played(loaded, fails, wanted, 5) == played(tuner, fails, wanted, 5)
+
+
+def test_a_failure_in_one_context_says_little_of_another():
+    tuner = Tuner({"x": Linear(0, 1)}, contexts={"oven": Categorical(["old", "new"])})
+    for x in np.linspace(0, 1, 6):
+        tuner.add({"x": x}, x, context={"oven": "new"})
+        tuner.fail(tuner.start({"x": x}, {"oven": "old"}))
+    believed = feasibility_of(tuner.plan, tuner._history.rounds)
+    x = np.full((2, 1), 0.5)
+    ovens = np.array([tuner.plan.contexts.features({"oven": each}) for each in ("old", "new")])
+    old, new = believed.probability(np.hstack([ovens, x]))
+    assert old < 0.3 < 0.7 < new
+    tuner.ask({"oven": "old"})
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda tuner: tuner.fail(7), "ticket 7 was never given"),
+        (lambda tuner: tuner.fail(0, reason=3), "reason must be text"),
+        (lambda tuner: tuner.fail(0, spent=1.0), "spent must be None without a cost_budget"),
+    ],
+    ids=["ticket", "reason", "spent"],
+)
+def test_what_is_no_failure_is_refused(call, message):
+    tuner = Tuner(SQUARE)
+    tuner.ask()
+    with pytest.raises(ValueError, match=message):
+        call(tuner)
+    assert list(tuner.pending) == [0]

@@ -138,3 +138,16 @@ def started():
     tuner = Tuner(SPACE)
     tuner.fail(tuner.ask()[0])
     return tuner
+
+
+def test_two_categories_and_an_old_time_can_be_drawn():
+    tuner = Tuner({"a": Categorical([1, 2]), "b": Categorical(["x", "y", "z"])}, clock=5.0)
+    tuner.optimise(lambda a, b: a + (b == "y"), 8, time=iter(range(99)).__next__)
+    tuner.plot("contour", context={"time": 0.0})
+    tuner.plot("slices")
+    assert "time" in [label.get_text() for label in tuner.plot("importance").axes[0].get_yticklabels()]
+
+
+def test_a_history_of_failures_alone_is_drawn():
+    (ax,) = started().plot("history").axes
+    assert [line.get_label() for line in ax.lines] == ["failed"]

@@ -122,3 +122,36 @@ def test_a_plateau_is_of_values_whose_costs_were_kept():
 def test_a_rule_that_does_not_exist_is_refused_when_the_tuner_is_made(stopping, words):
     with pytest.raises(ValueError, match=words):
         Tuner({"x": Linear(0, 1)}, stopping=stopping)
+
+
+def test_rules_name_means_as_the_tuner_does():
+    rng, tuner = np.random.default_rng(0), Tuner(BOX, seed=0, stopping=("gittins", {"price": 1e-3}))
+    for _ in range(12):
+        ticket, parameters = tuner.ask()
+        tuner.tell(ticket, 500.0 - loss(**parameters, rng=rng))
+    named = float(tuner.may_stop().reason.rpartition("the best mean ")[2].split()[0].rstrip(","))
+    assert named == pytest.approx(500.0, abs=1.0)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [({"agent": "random"}, "no model of its own"), ({"contexts": {"z": Linear(0, 1)}}, "contexts")],
+)
+def test_a_tuner_that_cannot_say_explains_why(options, words):
+    tuner = Tuner({"x": Linear(0, 1)}, **options)
+    given = {"context": {"z": 0.5}} if "contexts" in options else {}
+    for x in (0.1, 0.5, 0.9):
+        tuner.add({"x": x}, x, **given)
+    with pytest.raises(ValueError, match=words):
+        tuner.may_stop(price=1.0)
+
+
+def test_a_rule_that_ignores_costs_is_refused_by_a_constrained_tuner():
+    with pytest.raises(ValueError, match='must not be "gap" under constraints'):
+        constrained(("gap", {"eps": 0.1}), 6).may_stop()
+
+
+@pytest.mark.parametrize("options", [{"agent": "random"}, {"contexts": {"z": Linear(0, 1)}}])
+def test_a_rule_is_refused_when_the_tuner_is_made_where_it_could_never_answer(options):
+    with pytest.raises(ValueError, match="stopping must be left out"):
+        Tuner({"x": Linear(0, 1)}, stopping="plateau", **options)

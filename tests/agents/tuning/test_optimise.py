@@ -321,3 +321,47 @@ def answers(result):
 def test_what_cannot_be_run_is_refused(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+@pytest.mark.parametrize("name", ["heat", "std"])
+@pytest.mark.parametrize("number", [float("nan"), float("inf")])
+def test_so_are_costs_and_deviations_that_are_none(name, number):
+    calls = []
+
+    def fails(x, y):
+        calls.append(x)
+        told = {"value": x, "costs": {"heat": y}} if name == "heat" else {"value": x, "std": 0.1}
+        if len(calls) % 2 == 0:
+            told |= {"costs": {"heat": number}} if name == "heat" else {"std": number}
+        return told
+
+    tuner = Tuner(SPACE, constraints=["heat"] if name == "heat" else (), seed=1)
+    tuner.optimise(fails, 6)
+    assert [each.reason for each in tuner.experiments] == [None, f"its {name} was {number}"] * 3
+
+
+def test_a_file_is_one_by_whatever_path_it_is_named(tmp_path):
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path)
+    path, tuner = tmp_path / "t.json", Tuner(SPACE, agent="random")
+
+    def again(x, y):
+        for other in (tmp_path / "folder" / ".." / "t.json", tmp_path / "link" / "t.json"):
+            with pytest.raises(ValueError, match="this process holds already"):
+                Tuner(SPACE).optimise(value, 1, file=other)
+        return value(x, y)
+
+    tuner.optimise(again, 1, file=path)
+
+
+def test_more_workers_than_a_machine_has_are_refused():
+    with pytest.raises(ValueError, match="workers must be a positive integer of at most 1024"):
+        Tuner(SPACE).optimise(value, 1, workers=10**12)
+
+
+@pytest.mark.parametrize("file", [[1], 3, "no/folder/t.json"])
+def test_a_file_that_cannot_be_is_refused_before_anything_is_asked(file):
+    tuner = Tuner(SPACE)
+    with pytest.raises((ValueError, FileNotFoundError), match="file"):
+        tuner.optimise(value, 2, file=file)
+    assert not tuner.experiments

@@ -228,3 +228,39 @@ def test_impossible_values_are_refused_by_name(kind, value, message):
 def test_a_point_has_every_name_and_no_other(values):
     with pytest.raises(ValueError, match=r"parameters must be .*'x'"):
         Space("parameters", {"x": Linear(0, 1)}).check(values)
+
+
+@pytest.mark.long
+@given(linear() | log(), UNIT, UNIT)
+def test_features_keep_the_order_of_numbers(kind, one, other):
+    low, high = sorted((kind.at(one), kind.at(other)))
+    assert kind.features(low)[0] <= kind.features(high)[0]
+
+
+@pytest.mark.long
+@given(integer() | categorical)
+def test_every_level_comes_back_from_its_features(kind):
+    assert [kind.value(kind.features(level)) for level in kind.levels] == list(kind.levels)
+
+
+@given(integer() | categorical)
+def test_features_of_different_levels_differ(kind):
+    assert len({kind.features(level).tobytes() for level in kind.levels}) == len(kind.levels)
+
+
+@pytest.mark.long
+@given(continuous(), UNIT)
+def test_numbers_come_back_from_their_features(kind, quantile):
+    value = kind.at(quantile)
+    assert kind.value(kind.features(value)) == pytest.approx(
+        value, rel=1e-9, abs=1e-9 * abs(kind.high - kind.low)
+    )
+
+
+def test_a_large_space_is_covered_evenly():
+    features = np.array(
+        [list(p.values()) for p in Space("p", {"a": Linear(0, 1), "b": Linear(0, 1)}).spread(256)]
+    )
+    cells, counts = np.unique((features * 16).astype(int), axis=0, return_counts=True)
+    assert len(cells) == 256  # a (0, 8, 2)-net has one point in each of 16 x 16 cells
+    assert (counts == 1).all()

@@ -237,3 +237,21 @@ def test_comparisons_from_elsewhere_are_learnt_from_and_saved(known, tmp_path):
     again = agents.load(tmp_path / "t.json")
     assert again.experiments == here.experiments
     assert run(again, 4) == run(here, 4)
+
+
+def test_a_saved_tuner_asks_on_alike(tmp_path):
+    here = tuner(incumbent=True, seed=3)
+    run(here, 7)
+    here.ask()  # pending
+    here.save(tmp_path / "tuner.json")
+    again = agents.load(tmp_path / "tuner.json")
+    assert again.recommend() == here.recommend()
+    assert [run(each, 5) for each in (again,)] == [run(each, 5) for each in (here,)]
+
+
+def test_an_answer_comes_once():
+    here = tuner()
+    ticket, _ = here.ask()
+    here.tell(ticket, "first")
+    with pytest.raises(ValueError, match="without answer"):
+        here.tell(ticket, "second")

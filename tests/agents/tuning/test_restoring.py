@@ -148,3 +148,21 @@ def test_other_fits_than_were_made_are_refused(forge, tmp_path):
     write(path, FORM, {**content, "notes": {**content["notes"], "found": forge(found)}})
     with pytest.raises(ValueError, match=r"play again.*fit"):
         Tuner.load(path)
+
+
+def test_on_a_set_only_questions_since_the_last_fit_are_asked_again(tmp_path, monkeypatch):
+    tuner = Tuner(SPACES["set"], agent=LEARNING, standardise=False)
+    tuned(tuner, 11)
+    tuner.save(tmp_path / "t.json")
+    act, asked = GPAgent.act, []
+    monkeypatch.setattr(GPAgent, "act", lambda *given: asked.append(1) or act(*given))
+    Tuner.load(tmp_path / "t.json")
+    assert 0 < len(asked) <= LEARNS["refit_every"]
+
+
+def test_an_agent_that_is_told_a_history_fits_once():
+    tuner = Tuner(SPACES["set"], agent=LEARNING)
+    for _ in range(20):
+        tuner.add({"x": 1, "y": 2}, 1.0)
+    tuner.ask()
+    assert len(tuner._player.agent.assumptions.fits) == 1  # type: ignore[union-attr]

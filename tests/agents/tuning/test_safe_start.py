@@ -84,3 +84,10 @@ def test_a_slope_in_ones_own_units_is_over_the_whole_range_of_a_parameter():
             tuner.tell(ticket, chosen["x"], {"heat": costs[-1]})
         worst[slope] = max(costs)
     assert worst[12.0] <= 0.0 < worst[6.0]
+
+
+def test_it_chooses_among_all_that_are_known_to_be_safe():
+    known = [*START, {"x": 0.5, "kind": "a"}]
+    asked = [safe_tuner(safe=known, seed=seed).ask()[1] for seed in range(8)]
+    assert all(each in known for each in asked)
+    assert len({each["x"] for each in asked}) == 2

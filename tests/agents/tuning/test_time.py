@@ -107,3 +107,12 @@ def test_costs_of_experiments_are_counted_with_all_that(tmp_path):
 def test_times_that_are_none_are_refused(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+@pytest.mark.long
+def test_what_is_recommended_depends_on_when():
+    tuner = Tuner(LINE, clock=HOURS, seed=0)
+    lost(tuner, True)
+    early, late = (tuner.recommend(anywhere=True, time=time).parameters["x"] for time in (5.0, HOURS))
+    assert early < 0.45
+    assert late > 0.6

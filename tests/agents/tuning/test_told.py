@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import decimal
 import fractions
+import math
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
+import optuna
 import pytest
 from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
 from scipy import stats
 
 import agents
-from agents import Categorical, Integer, Linear, Log, Tuner
+from agents import Categorical, Integer, Linear, Log, PreferenceTuner, Tuner
+from agents.tuning.history import as_number
 
 SPACE = {"x": Linear(0, 1)}
 NUMBERS = {
@@ -235,3 +238,55 @@ def test_goals_have_both_spellings_and_one_meaning(spelling, tmp_path):
     tuner.save(tmp_path / "t.json")
     assert repr(agents.load(tmp_path / "t.json")) == repr(tuner)
     assert repr(tuner).startswith(f"Tuner({spelling[:5]}ise over x")
+
+
+def test_numbers_that_are_none_are_numbers_first():
+    assert as_number(math.inf) == math.inf
+    assert math.isnan(as_number(np.float64("nan")))
+
+
+def test_it_is_told_of_pending_tickets_and_kept_in_a_file(tmp_path):
+    tuner = Tuner(PARAMETERS, noise_std=0.3, seed=1)
+    tickets = [tuner.ask()[0] for _ in range(3)]
+    for ticket in tickets:
+        tuner.tell(ticket, float(ticket), std=0.1 * (1 + ticket) if ticket else None)
+    tuner.ask()
+    tuner.save(tmp_path / "tuner.json")
+    again = agents.load(tmp_path / "tuner.json")
+    assert again.ask() == tuner.ask()
+    assert again.recommend() == tuner.recommend()
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda tuner: tuner.ask(10**12), "n must be at most"),
+        (lambda tuner: tuner.optimise(lambda x: x, 1, context=5), "context must be"),
+        (lambda _: Tuner(SPACE, num_arms=10**12), "num_arms must be"),
+        (lambda _: Tuner(SPACE, budget=10**12), "budget must be"),
+    ],
+)
+def test_sizes_and_contexts_that_cannot_be_are_refused(call, message):
+    with pytest.raises(ValueError, match=message):
+        call(Tuner(SPACE))
+
+
+def test_ranges_of_a_loaded_tuner_and_of_preferences_take_the_forms_too(tmp_path):
+    Tuner({"x": (0.0, 1.0)}).save(tmp_path / "t.json")
+    wider = Tuner.load(tmp_path / "t.json", parameters={"x": stats.uniform(0, 5)})
+    assert wider.plan.parameters.kinds == {"x": Linear(0.0, 5.0)}
+    assert PreferenceTuner({"n": (1, 3)}).space.kinds == {"n": Integer(1, 3)}
+
+
+def test_the_best_parameters_and_value_have_optunas_names():
+    tuner = Tuner({"x": (0.0, 1.0), "kind": ["a", "b"]}, goal="minimize")
+    assert tuner.best_params is tuner.best_value is None
+    study = optuna.create_study(direction="minimize")
+    for _ in range(6):
+        ticket, parameters = tuner.ask()
+        value = (parameters["x"] - 0.3) ** 2 + (parameters["kind"] == "b")
+        tuner.tell(ticket, value)
+        spaces = {"x": FloatDistribution(0.0, 1.0), "kind": CategoricalDistribution(("a", "b"))}
+        study.add_trial(optuna.create_trial(params=parameters, distributions=spaces, value=value))
+    assert tuner.best_params == study.best_params
+    assert tuner.best_value == study.best_value

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import agents
 from agents import Categorical, Integer, Linear, Log, Tuner
 from agents.saving.files import read, write
 from agents.tuning.running import FORM
@@ -198,3 +199,55 @@ def test_what_experiments_cost_is_told_where_there_is_a_budget_and_nowhere_else(
         free.tell(free.ask()[0], 1.0, spent=2.0)
     with pytest.raises(ValueError, match="cost_budget must be None or positive"):
         Tuner(LINE, cost_budget=-1.0)
+
+
+def test_a_batch_goes_on_after_a_file(tmp_path):
+    tuner = informed("box")
+    tuner.ask(3)
+    tuner.save(tmp_path / "t.json")
+    loaded = Tuner.load(tmp_path / "t.json")
+    assert loaded.pending == tuner.pending
+    assert loaded.ask(2) == tuner.ask(2)
+
+
+def test_one_is_a_question_and_a_list_of_one_is_a_list():
+    tuner, other = informed("set"), informed("set")
+    assert tuner.ask(1) == [other.ask()]
+
+
+@pytest.mark.parametrize("n", [0, -1, 2.0, "3", True])
+def test_n_that_is_no_number_of_experiments_is_refused(n):
+    tuner = Tuner(SPACES["set"])
+    with pytest.raises(ValueError, match="n must be None or a positive integer"):
+        tuner.ask(n)
+    assert not tuner.experiments
+
+
+SPACE = {"rate": Log(1e-5, 1e-1), "depth": Integer(1, 12)}
+
+
+@pytest.mark.parametrize("agent", [None, "gp-ts"])
+def test_a_saved_tuner_knows_which_experiments_it_was_not_asked_for(agent, tmp_path):
+    tuner = Tuner(SPACE, agent=agent, seed=1)
+    for i in range(6):
+        ticket, parameters = tuner.ask() if i % 2 else (tuner.start({**CHOSEN, "depth": i + 1}), CHOSEN)
+        tuner.tell(ticket, -parameters["rate"])
+    ticket = tuner.start(CHOSEN)
+    tuner.save(tmp_path / "tuner.json")
+    loaded = agents.load(tmp_path / "tuner.json")
+    assert loaded.pending == tuner.pending == {ticket: CHOSEN}
+    assert [loaded.ask() for _ in range(3)] == [tuner.ask() for _ in range(3)]
+
+
+def test_an_impossible_experiment_is_refused():
+    with pytest.raises(ValueError, match="parameters"):
+        Tuner({"x": Linear(0, 1)}).start({"x": 2.0})
+
+
+def test_a_saved_tuner_goes_on_with_what_was_spent(tmp_path):
+    tuner = run(rounds=4)
+    tuner.save(tmp_path / "tuner.json")
+    loaded = Tuner.load(tmp_path / "tuner.json")
+    assert loaded.left == tuner.left
+    assert loaded.experiments == tuner.experiments
+    assert loaded.ask() == tuner.ask()

@@ -3,7 +3,7 @@
 import pytest
 
 import agents
-from agents import Categorical, Integer, Linear, Tuner
+from agents import Categorical, Integer, Linear, Log, Tuner
 from agents.tuning.decision_sets import BoxDecisionSet, FiniteDecisionSet, make_decision_set
 from agents.tuning.plan import Scale
 
@@ -183,3 +183,32 @@ def test_a_file_is_read_with_other_ranges(tmp_path):
     assert Tuner.load(file).ask() == loaded.ask()
     with pytest.raises(ValueError, match="parameters must be those of the file: a, b, kind"):
         Tuner.load(file, parameters={"a": Linear(0, 1)})
+
+
+@pytest.mark.parametrize("name", [None, "gp-ts", "gp-ucb-cpd"])
+def test_a_saved_tuner_knows_what_was_available(name, tmp_path):
+    tuner = Tuner(SET, agent=name, seed=3)
+    play(tuner, 4, only=[{"kind": "y"}, {"a": 2}])
+    play(tuner, 2)
+    tuner.save(tmp_path / "t.json")
+    loaded = agents.load(tmp_path / "t.json")
+    assert play(loaded, 3, only={"kind": "z"}) == play(tuner, 3, only={"kind": "z"})
+
+
+def test_never_and_a_function_go_together():
+    tuner = Tuner(SET, possible=lambda a, b, kind: a <= 1, never={"a": 0})
+    assert {each["a"] for each in play(tuner, 8)} == {1}
+
+
+def test_results_too_far_away_to_mean_anything_are_refused():
+    tuner = Tuner({"x": Linear(0, 1), "rate": Log(1, 10), "n": Integer(1, 9, log=True), "c": Linear(3, 3)})
+    good = {"x": 0, "rate": 1, "n": 1, "c": 3}
+    for wrong, message in [
+        ({"x": 1e9}, "within 1e.06 ranges"),
+        ({"rate": -1.0}, "a positive number"),
+        ({"n": 0}, "a positive integer"),
+        ({"n": 2.5}, "a positive integer"),
+        ({"c": 4}, "its only value; keep its range, and ask with only="),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            tuner.add(good | wrong, 1.0)

@@ -7,8 +7,8 @@ from agent_cases import BATCHED, of_each_shape
 
 import agents
 from agents.model.model import Model
-from agents.widths.base import Width, elementwise, log, sqrt
-from agents.widths.by_name import WIDTHS, make_width, takes
+from agents.widths.base import FixedWidth, Width, elementwise, log, sqrt
+from agents.widths.by_name import ELSEWHERE, WIDTHS, make_width, takes
 from agents.widths.information_gain import upper_bound
 from bandit_envs import Setting
 from bandit_envs.kernels.kernels import make_kernel
@@ -79,3 +79,27 @@ def test_a_parameter_of_each_trial_is_that_trials():
     each = np.array([0.5, 1.0, 2.0])
     together = Formula(each).of(np.array([3, 4, 5]))
     np.testing.assert_allclose(together, np.sqrt(each * (1.0 + np.log([3, 4, 5]))), rtol=1e-15)
+
+
+@pytest.mark.parametrize("option", OPTIONS)
+@pytest.mark.parametrize("width", [1.5, FixedWidth(1.5)])
+def test_a_width_that_is_no_name_takes_no_options(width, option):
+    with pytest.raises(ValueError, match=f"{option} must be left out with the width"):
+        make_width(width, MODEL, 0.1, **{option: OPTIONS[option]})
+
+
+@pytest.mark.parametrize("scale", [-3.0, 0.0, np.nan, np.array([1.0, -1.0]), "big"])
+@pytest.mark.parametrize("name", [name for name in WIDTHS if "beta_scale" in takes(name)])
+def test_a_factor_of_beta_is_positive(name, scale):
+    with pytest.raises(ValueError, match=r"beta_scale must be positive, got .*; it is a factor of beta_t"):
+        make_width(name, MODEL, 0.1, beta_scale=scale)
+
+
+@pytest.mark.parametrize("name", ELSEWHERE)
+def test_a_band_that_is_no_width_names_the_agents_that_have_it(name):
+    with pytest.raises(
+        ValueError, match=f'width must be another than "{name}", which .*; take .*agent'
+    ) as raised:
+        make_width(name, MODEL, 0.1)
+    instead = {word.strip('",') for word in str(raised.value).partition("; take")[2].split()}
+    assert instead & set(agents.names())

@@ -1,5 +1,7 @@
 """The information gain that stands in for gamma_t: rates, and tables that bound it."""
 
+import itertools
+
 import numpy as np
 import pytest
 from references import information_gain, largest_gain, spectral_optimum
@@ -8,6 +10,7 @@ from sklearn.gaussian_process.kernels import (
     ConstantKernel,
     DotProduct,
     Matern,
+    RationalQuadratic,
     WhiteKernel,
 )
 
@@ -181,3 +184,21 @@ def test_tables_of_a_large_grid_are_those_of_its_root_or_bounds_on_them(kernel, 
         np.testing.assert_allclose(spectral, expected[0], rtol=1e-9, atol=1e-12)
         np.testing.assert_allclose(upper, expected[2], rtol=1e-9, atol=1e-12)
     assert not {"dense", "root"} & vars(gram).keys()
+
+
+def test_an_unknown_rate_names_the_remedy():
+    with pytest.raises(ValueError, match="upper_bound"):
+        rate_for(RationalQuadratic(), dim=1)
+
+
+def test_gain_tables_start_at_zero_rise_and_are_concave(gram):
+    for table in (spectral_bound, greedy_value, greedy_bound):
+        rise = np.diff(table(gram, 0.05, 200).values)
+        assert np.all(rise >= -1e-9)
+        assert np.all(np.diff(rise) <= 1e-9)
+    assert np.all(np.abs(upper_bound(gram, 0.05, 3).values[:, 0]) < 1e-9)
+
+
+def test_less_noise_lets_more_be_learnt(gram):
+    for table, (low, high) in itertools.product((spectral_bound, greedy_value), [(0.01, 0.1), (0.1, 1.0)]):
+        assert np.all(table(gram, low, 50).values[0, 1:] > table(gram, high, 50).values[0, 1:])

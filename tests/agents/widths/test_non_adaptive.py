@@ -88,3 +88,8 @@ def test_every_trial_may_have_its_own_numbers(design):
         for i in range(2):
             one = kind(bound[i], noise[i], noise[i] ** 2, level[i], 50)(std[:1], norm[:1])
             np.testing.assert_allclose(both[i], one[0], rtol=1e-14)
+
+
+@pytest.mark.parametrize("kind", BANDS)
+def test_with_half_the_noise_it_fails_more_often(kind, design):
+    assert failures(design, kind(BOUND, NOISE / 2, LAMBDA, DELTA, 1)).low > DELTA

@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 import references
-from sklearn.gaussian_process.kernels import RBF, Matern
+from sklearn.gaussian_process.kernels import RBF, Matern, RationalQuadratic
 
 from agents.widths.base import (
     CompactWidth,
@@ -264,3 +264,14 @@ def test_real_beta_is_printed_above_one_and_self_normalised_below(noise):
     determinant = np.linalg.slogdet(covariance + noise * np.eye(plays))[1]
     expected = 1.5 + 0.3 / np.sqrt(noise) * np.sqrt(determinant - 2.0 * np.log(0.05))
     np.testing.assert_allclose(width, expected)
+
+
+def test_no_width_ever_falls(width_and_textbook):
+    width, _ = width_and_textbook
+    assert np.all(np.diff(width(np.arange(1, 1001), np.linspace(0.0, 30.0, 1000))) >= 0.0)
+
+
+@pytest.mark.parametrize("kernel", [Matern(0.2, nu=0.5), RationalQuadratic()])
+def test_rough_and_unknown_kernels_name_the_remedy(kernel):
+    with pytest.raises(ValueError, match="FiniteSetWidth"):
+        derivative_constants(kernel, np.zeros((2, 1)))

@@ -5,10 +5,14 @@ from functools import partial
 import numpy as np
 import pytest
 import references
+from sklearn.gaussian_process.kernels import RBF
 
+from agents.beliefs.delivered import sliding_window
+from agents.model.model import Model
 from agents.posteriors import SufficientStatistics, posterior
 from agents.posteriors.forgetting.fading import Discounted, Drifting, LastCounts, LastPlays, Wandering
 from agents.posteriors.forgetting.memory import ForgettingPosterior
+from bandit_envs import Setting
 from bandit_envs.kernels.gram import DENSE_LIMIT, Gram
 from bandit_envs.kernels.kernels import make_kernel
 
@@ -258,3 +262,49 @@ def test_both_forms_of_a_window_are_the_same():
             memory.observe(x, value, 0)
     for found in ("mean", "variance", "weight_norm"):
         np.testing.assert_allclose(getattr(counts, found)(None), getattr(plays, found)(None), atol=1e-9)
+
+
+@pytest.mark.sampled(1)
+@pytest.mark.parametrize("rounds", [3_000, pytest.param(30_000, marks=pytest.mark.long)])
+@pytest.mark.parametrize("noise", [0.01, 1e-4])
+def test_a_window_does_not_drift_over_many_rounds(noise, rounds):
+    gram, rng, now = make_gram(40, "rbf"), np.random.default_rng(3), 0
+    memory, plays = LastPlays(gram, noise, window=20), Plays()
+    truth = rng.standard_normal(len(gram.root)) @ gram.root
+    for now in range(rounds):
+        x = int(rng.integers(gram.size))
+        value = truth[x] + np.sqrt(noise) * rng.standard_normal()
+        memory.advance()
+        memory.observe(x, value, 0)
+        plays.add(x, now, value)
+    point, value = np.array(plays.point[-20:]), np.array(plays.value[-20:])
+    mean, covariance = references.posterior(gram.dense, noise, point, value)
+    np.testing.assert_allclose(memory.mean(None), mean, atol=1e-9)
+    np.testing.assert_allclose(memory.variance(None), np.diag(covariance), atol=1e-10)
+
+
+@pytest.mark.parametrize("make", [partial(Drifting, eps=0.3), partial(Discounted, discount=0.7)])
+def test_what_has_faded_is_left_out_and_not_missed(make):
+    gram, rng, noise = make_gram(), np.random.default_rng(4), 0.02
+    memory, plays = make(gram, noise), Plays()
+    for now in range(500):
+        x, value = int(rng.integers(gram.size)), float(rng.standard_normal())
+        memory.advance()
+        memory.observe(x, value, 0)
+        plays.add(x, now, value)
+    assert memory.statistics.plays.sum() < 330  # of 500: 155 that count, others wait to be left out
+    age = 499 - np.array(plays.round)
+    faded = noise * 0.7 ** -np.minimum(age, 80.0) if isinstance(memory, Discounted) else np.full(500, noise)
+    decay = 1.0 if isinstance(memory, Discounted) else np.sqrt(0.7)
+    point, value = np.array(plays.point), np.array(plays.value)
+    mean, covariance = references.aged_posterior(gram.dense, point, age, value, faded, decay)
+    np.testing.assert_allclose(memory.mean(None), mean, atol=1e-9)
+    np.testing.assert_allclose(memory.variance(None), np.diag(covariance), atol=1e-9)
+
+
+@pytest.mark.parametrize(("num_points", "window", "form"), [(20, 60, LastCounts), (20, 15, LastPlays)])
+def test_a_window_that_is_longer_than_there_are_points_is_counted(num_points, window, form):
+    setting = Setting(arms=np.linspace(0.0, 1.0, num_points)[:, None], horizon=100, kernel=RBF(0.2))
+    belief = sliding_window(Model.of(setting), 1, window=window)
+    assert isinstance(belief.mean_posterior, ForgettingPosterior)
+    assert type(belief.mean_posterior._trial[0]) is form

@@ -95,3 +95,9 @@ def test_agents_take_it_as_an_option(name):
     agent.restart.watch.receive(Delivery(trial, point, t, t, value, np.empty((8, 0))))
     (detector,) = agent.restart.watch.detectors
     assert detector.rates.ridge == best_ridge(MATERN(POINTS[point]), value[:, None], TestRates.of(MATERN, 1))
+
+
+def test_a_reset_forgets_the_choice(gram):
+    detector = shown(ChangePointDetector.on_points(gram, ridge=CROSS_VALIDATED), *samples(gram))
+    detector.reset()
+    assert detector.rates.ridge == 5.0

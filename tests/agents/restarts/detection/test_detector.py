@@ -249,3 +249,40 @@ def test_cross_validation_leaves_out_one_sample_at_a_time(gram):
         errors.append(error)
     found = best_ridge(MATERN(x), value[:, None], TestRates.of(MATERN, 1), candidates)
     assert found == candidates[np.argmin(errors)]
+
+
+def test_only_the_response_beyond_its_own_threshold_raises_the_alarm(gram):
+    point, value = sequence(gram, 3, [30, 30])
+    detector = ChangePointDetector.on_points(gram, num_responses=2, theta=[NEVER, 2.6])
+    found = detect(detector, point.tolist(), np.column_stack([value, np.zeros(60)]))
+    assert not found
+    found = detect(detector, point.tolist(), np.column_stack([np.zeros(60), value]))
+    assert {each.alarm.response for each in found} == {1}
+
+
+@pytest.mark.parametrize(
+    ("make", "named"),
+    [
+        (lambda gram: ChangePointDetector.on_points(gram, theta=0.0), "theta"),
+        (lambda gram: ChangePointDetector.on_points(gram, theta=[1.0, 2.0]), "theta"),
+        (lambda gram: ChangePointDetector.on_points(gram, ridge=-1.0), "ridge"),
+        (lambda gram: ChangePointDetector.on_points(gram, volume=0.0), "volume"),
+        (lambda gram: ChangePointDetector.on_points(gram, smoothness=0.0), "smoothness"),
+        (lambda gram: ChangePointDetector.on_points(gram, num_responses=0), "num_responses"),
+        (lambda gram: ChangePointDetector.on_points(gram, reading="practice"), "reading"),
+        (lambda gram: ChangePointDetector.on_points(gram, centred=1), "centred"),
+        (lambda gram: ChangePointDetector.on_points(gram, num_responses=2, centred=[True]), "centred"),
+        (lambda gram: ChangePointDetector.on_points(gram).append(0, [1.0, 2.0]), "y"),
+        (lambda gram: ChangePointDetector.on_points(gram).append(0, np.nan), "y"),
+        (lambda gram: ChangePointDetector.on_points(gram).append(200, 1.0), "x"),
+        (lambda gram: ChangePointDetector.on_points(gram).append(-1, 1.0), "x"),
+        (lambda gram: ChangePointDetector.on_features(MATERN, gram.points[:, 0]), "nodes"),
+        (lambda gram: ChangePointDetector.on_features(MATERN, gram.points).append([1, 2], 1.0), "x"),
+        (lambda gram: calibrate(gram, NOISE, 20, 1.5), "rate"),
+        (lambda gram: calibrate(gram, NOISE, 1, 0.5), "samples"),
+        (lambda gram: calibrate(gram, NOISE, 20, 0.5, seed=-1), "seed"),
+    ],
+)
+def test_a_wrong_argument_is_named(gram, make, named):
+    with pytest.raises(ValueError, match=rf"\b{named}\b"):
+        make(gram)
