@@ -54,22 +54,6 @@ def test_a_release_can_be_rehearsed_without_a_network():
     assert said["placeholders"] == "refused:"  # until a person fills in
 
 
-def test_links_that_lead_nowhere_are_found(tmp_path):
-    broken = runpy.run_path(str(ROOT / "tools" / "site_links.py"))["broken"]
-    (tmp_path / "b").mkdir()
-    links = ["b/index.html#there", "b/", "#here", "https://host/x", "mailto:a@b", "b/index.html?x#there"]
-    (tmp_path / "a.html").write_text("<p id=here>" + "".join(f'<a href="{link}">' for link in links))
-    (tmp_path / "b" / "index.html").write_text('<p id="there"><img src="../a.html">')
-    assert broken(tmp_path) == []
-    (tmp_path / "b" / "index.html").write_text('<a href="../a.html#there"><img src="none.png">')
-    assert broken(tmp_path) == [
-        "a.html: b/index.html#there",
-        "a.html: b/index.html?x#there",
-        "b/index.html: ../a.html#there",
-        "b/index.html: none.png",
-    ]
-
-
 def test_the_readme_renders_as_on_pypi():
     markdown = pytest.importorskip("readme_renderer.markdown", reason="needs the extra `dev`")
     problems = io.StringIO()
@@ -163,16 +147,6 @@ def test_the_workflow_installs_the_wheel_on_every_python_that_is_named_and_the_n
     listed = [each.rpartition(" ")[2] for each in PROJECT["classifiers"] if "Python :: 3." in each]
     assert JOBS["install"]["strategy"]["matrix"]["python"] == [*listed, "3.14"]  # not promised before it ran
     assert PROJECT["requires-python"] == f">={listed[0]}"
-
-
-def test_all_extras_of_users_but_torch_come_with_all():
-    extras = PROJECT["optional-dependencies"]
-    (whole,) = extras["all"]
-    named = set(re.fullmatch(r"gpbandits\[(.*)\]", whole)[1].split(","))  # type: ignore[index]
-    assert named == set(extras) - {"all", "rl", "peers", "lite", "docs", "dev"}
-    assert not [
-        need for name in named for need in extras[name] if need.startswith(("torch", "stable", "sb3"))
-    ]
 
 
 def test_the_citation_has_what_its_schema_requires_and_what_the_package_says():

@@ -10,7 +10,6 @@ from contextlib import suppress
 from pathlib import Path
 from types import ModuleType
 
-import numpy as np
 import pytest
 import typer
 
@@ -136,12 +135,6 @@ def test_the_picture_of_an_environment_has_a_panel_with_plays_for_each_part(env_
         assert sum(plays) == SHOWN
     curves = {tuple(axes.lines[0].get_ydata()) for axes in panels}
     assert len(curves) == len(panels)
-
-
-def test_plays_of_equal_mean_are_drawn_at_their_own_arms():
-    (axes,) = portrait("GPBandit-SVMTuning-v0").axes
-    plays = [line.get_xdata() for line in axes.lines if line.get_label() in ("observed", "pending")]
-    assert len(np.unique(np.concatenate(plays))) > 0.9 * SHOWN
 
 
 @pytest.mark.long

@@ -93,11 +93,6 @@ def test_one_reward_function_may_have_costs_that_change():
     assert len(np.unique(problem.draw(0).means, axis=0)) == 3
 
 
-def test_functions_recur_from_two_on():
-    with pytest.raises(ValueError, match="num_functions must be an integer from 2 on, got 1"):
-        changes.Recurring(6, 1)
-
-
 def test_a_shift_that_makes_two_costs_equal_is_an_error():
     costs = RecordedValues(np.stack([ROWS[0], ROWS[0] + 1.0]))
     problem = by_hand(
