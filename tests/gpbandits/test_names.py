@@ -36,6 +36,11 @@ def test_agents_are_listed_by_what_they_handle(asked):
     assert all(getattr(features(name), feature) for name in listed for feature in asked)
 
 
+def test_an_unknown_feature_is_answered_with_the_nearest():
+    with pytest.raises(ValueError, match=r"unknown feature 'delays' \(did you mean 'delay'"):
+        gpbandits.list_agents("delays")
+
+
 @pytest.mark.parametrize(("env_id", "problem"), IDS.items())
 def test_an_id_is_found_by_its_middle_and_by_the_name_of_its_problem(env_id, problem):
     middle = env_id.removeprefix("GPBandit-").partition("-v")[0]

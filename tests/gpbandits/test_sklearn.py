@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 import pytest
 from optuna.distributions import FloatDistribution
-from scipy.stats import loguniform, randint, uniform
+from scipy.stats import loguniform, norm, randint, uniform
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.datasets import make_classification
 from sklearn.decomposition import PCA
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import KFold, RandomizedSearchCV, ShuffleSplit, cross_val_score
-from sklearn.pipeline import Pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -146,6 +147,20 @@ def test_a_list_of_spaces_is_searched_as_scikit_learn_takes_it():
     RandomizedSearchCV(SVC(), [{"C": [1.0]}], n_iter=1)  # which takes a list, too
 
 
+def test_of_spaces_that_overlap_each_candidate_is_tried_once():
+    ranges = [{"C": [0.1, 1.0], "gamma": [0.1]}, {"C": [1.0, 10.0], "gamma": [0.1]}]
+    found = search(ranges=ranges, n_iter=20).fit(X, Y)
+    assert sorted(each["C"] for each in found.cv_results_["params"]) == [0.1, 1.0, 10.0]
+
+
+@pytest.mark.parametrize(
+    "ranges", [{"C": [2.0], "gamma": [0.1]}, [{"C": [2.0]}], [{"C": [1.0]}, {"C": [2.0]}]]
+)
+def test_lists_of_one_value_are_candidates(ranges):
+    found = search(ranges=ranges, n_iter=5).fit(X, Y)
+    assert len(found.cv_results_["params"]) == (2 if len(ranges) == 2 and isinstance(ranges, list) else 1)
+
+
 @pytest.mark.parametrize(
     ("values", "kind"),
     [
@@ -163,6 +178,19 @@ def test_a_list_of_spaces_is_searched_as_scikit_learn_takes_it():
 )
 def test_ranges_become_parameters_of_a_tuner(values, kind):
     assert SearchRanges({"max_depth": values}).kinds == {"max_depth": kind}
+
+
+def test_lists_may_hold_estimators_and_single_values_are_fixed():
+    pipe = make_pipeline(StandardScaler(), SVC())
+    scalers = [StandardScaler(), MinMaxScaler()]
+    ranges = {"standardscaler": scalers, "svc__C": Log(0.1, 10), "svc__kernel": ["linear"]}
+    found = search(pipe, ranges).fit(X, Y)
+    assert {type(each["standardscaler"]) for each in found.cv_results_["params"]} == {
+        StandardScaler,
+        MinMaxScaler,
+    }
+    assert {each["svc__kernel"] for each in found.cv_results_["params"]} == {"linear"}
+    assert type(found.best_estimator_[0]) is type(found.best_params_["standardscaler"])
 
 
 def test_of_several_metrics_the_one_that_refit_names_is_maximised():
@@ -209,6 +237,34 @@ def test_errors_are_raised_where_asked_and_where_nothing_can_be_fitted():
     broken = search(Fragile(always=True), {"level": Linear(0, 1)}, n_iter=2)
     with pytest.warns(UserWarning, match="all fits failed"), pytest.raises(ValueError, match="fits failed"):
         broken.fit(X, Y)
+
+
+def test_a_stopping_rule_ends_the_search():
+    rule = ("knowledge-gradient", {"price": 10.0})
+    found = search(ranges=RATE, n_iter=20, stopping=rule).fit(X, Y)
+    assert 1 <= len(found.tuner_.experiments) < 20
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"ranges": {}}, "param_distributions must be a dict with at least one name"),
+        ({"ranges": []}, "param_distributions must be a dict"),
+        ({"ranges": [{"C": [1, 2]}, 3]}, "param_distributions must be a dict"),
+        ({"ranges": [{"C": [1, 2]}, {}]}, "param_distributions must be a dict"),
+        ({"ranges": {"C": "12"}}, "C must be a range"),
+        ({"ranges": {"C": norm()}}, "C must be a range.*norm"),
+        ({"ranges": {"C": randint(3, 4)}}, r"C must be a randint with .* \(3.0, 3.0\)"),
+        ({"ranges": {"C": uniform(1, 0)}}, "C must be a uniform with a lower and a higher end"),
+        ({"n_iter": 0}, "n_iter must be"),
+        ({"batch_size": 0}, "batch_size must be"),
+        ({"agent": "nobody"}, "unknown agent"),
+        ({"stopping": "nothing"}, "stopping"),
+    ],
+)
+def test_wrong_arguments_are_named(options, message):
+    with pytest.raises(ValueError, match=message):
+        search(**options).fit(X, Y)
 
 
 def test_a_clone_has_the_same_arguments_and_a_search_may_be_nested():

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from players import FirstArm
 
+from bandit_envs.environment.info import Round
 from gpbandits import evaluate
 from gpbandits.tracking import TrackedRun, Tracker, to_mlflow, to_tensorboard, to_trackio
 
@@ -116,3 +117,15 @@ def test_trackio_reads_what_was_tracked(tmp_path, monkeypatch):
         rows = stored.get_logs("bandits", run)
         found[run] = {name: {row["step"]: row[name] for row in rows} for name in NAMES}
     check(result, found)
+
+
+def test_a_tracker_that_is_given_a_trial_in_the_middle_says_so():
+    tracker = Tracker(lambda name: TrackedRun(lambda numbers, step: None, lambda: None))
+    zeros = np.zeros(1)
+    with pytest.raises(RuntimeError, match="from their first round"):
+        tracker(Round("mine", 2, np.array([0]), zeros, zeros))
+
+
+def test_wrong_arguments_are_named():
+    with pytest.raises(ValueError, match="every must be"):
+        Tracker(lambda name: TrackedRun(print, print), every=0)

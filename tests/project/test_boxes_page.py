@@ -25,6 +25,12 @@ def test_one_length_scale_fails_where_few_of_many_features_count():
     assert "starts at the mode {:g} and {:g}.".format(*mode) in PAGE
 
 
+def test_and_is_ahead_where_all_count_alike():
+    methods = {method for *_, method in ROWS}
+    for dim in {dim for _, dim in FUNCTIONS} - {2}:
+        assert median("bowl", dim, ONE) == min(median("bowl", dim, each) for each in methods)
+
+
 def test_botorch_is_compared_as_the_page_says():
     behind = sum(median(*each, BOTORCH) > median(*each, MODE) for each in FUNCTIONS)
     assert f"in {behind} of {len(FUNCTIONS)} rows" in PAGE

@@ -54,6 +54,10 @@ def test_sampling_has_more_regret_and_the_mode_alone_the_largest_spread():
         assert max(learners, key=learners.__getitem__) == "MAP only"
 
 
+def test_the_band_failed_in_no_more_runs_than_it_may():
+    assert all(int(row["failed"]) <= 0.1 * int(row["runs"]) for row in BANDS)
+
+
 def test_the_functions_alone_may_explain_the_distance_to_the_independent_program():
     uniform = {float(row["base"]): row for row in ROWS if row["agent"] == "uniform"}
     errors = [float(uniform[base]["se"]) * 5**0.5 for base in script.BASES]
@@ -84,3 +88,11 @@ def test_counts_late_conversions_and_a_learner_are_judged_as_the_results_say():
     assert of_others("conversions", "not at all")[1] > 0
     regrets = [float(row["regret"]) for row in OTHERS if row["problem"] == "clicks"]
     assert regrets[0] / regrets[1] == pytest.approx(2.5, abs=0.1)
+
+
+def test_on_a_box_only_sampling_differs_from_the_moment_matched_ucb():
+    for w in (1, 2):
+        _, low, high = of_others("box", UCB[w])
+        assert low < 0 < high
+    for agent in ("Laplace-TS", "Gaussian moment-matched, TS", "uniform"):
+        assert of_others("box", agent)[1] > 0

@@ -60,6 +60,14 @@ def test_text_is_escaped():
     assert Balanced(html).cells == [evil, evil]
 
 
+def test_a_result_of_many_agents_prints_in_few_characters():
+    many = result(labels=[f"{'x' * 500}{i}" for i in range(3)])
+    records = {f"{'<' * 500}{i}": many.records[many.agents[0]] for i in range(60)}
+    large = type(many)("e" * 500, 0, records)
+    assert len(repr(large)) < 3_000
+    assert "and 40 more agents" in repr(large)
+
+
 def test_a_result_and_its_table_show_every_agent():
     res = result(privileged={"GP-TS"})
     assert {"GP-UCB", "GP-TS†", "random"} <= set(cells(res))

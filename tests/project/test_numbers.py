@@ -177,6 +177,15 @@ def test_sentences_on_peers_are_those_of_their_table():
     assert found[arms]["gp-ucb"][0][0] / narrow[0][0] == pytest.approx(5 / 3, abs=0.03)
 
 
+@pytest.mark.long
+def test_multiplicative_weights_cost_more_than_three_times_the_regret_on_the_data_rates():
+    _, runs, page = told("constraints", by="constrained_bench")
+    found = {run.agent: run for run in runs if run.problem == "data rates"}
+    weights, config = found["multiplicative"], found["config"]
+    assert weights.regret.mean() > 3 * config.regret.mean()
+    assert "at more than three times the regret" in re.sub(r"\s+", " ", page)
+
+
 def shares(script: ModuleType, track: str, labels: Any = None) -> dict[tuple[str, str], list[str]]:
     """Return mean and ends of each cell of the table of a track, by agent and column."""
     lines = script.table(script.kept(DOCS / RESULTS / "rl-and-gp" / track), labels).splitlines()

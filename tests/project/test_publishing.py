@@ -137,6 +137,12 @@ def test_files_that_are_too_large_are_refused(tmp_path, capsys):
     assert SIZES["main"](tmp_path) == 1  # nothing was built
 
 
+def test_only_the_job_that_publishes_may_sign_in_and_needs_the_built():
+    assert (JOBS["publish"]["needs"], JOBS["install"]["needs"]) == ("install", "build")
+    assert JOBS["publish"]["permissions"] == {"id-token": "write"}
+    assert all("permissions" not in JOBS[name] for name in ("build", "install"))
+
+
 def test_the_workflow_installs_the_wheel_on_every_python_that_is_named_and_the_next():
     listed = [each.rpartition(" ")[2] for each in PROJECT["classifiers"] if "Python :: 3." in each]
     assert JOBS["install"]["strategy"]["matrix"]["python"] == [*listed, "3.14"]  # not promised before it ran

@@ -13,11 +13,12 @@ from typing import Any
 import numpy as np
 import pytest
 from pages import DOCS, loaded, missing, read, told
+from synthetic import result as synthetic_result
 
 from bandit_envs.problems.real import halves, tasks
 from gpbandits.evaluation.formats import text
 from gpbandits.evaluation.result import Result
-from gpbandits.evaluation.statistics import Interval
+from gpbandits.evaluation.statistics import Interval, significant_signs
 from gpbandits.report.board import over_tasks
 from gpbandits.report.entrants import REFERENCE, unit_of_task
 from gpbandits.report.page import write_table
@@ -250,6 +251,17 @@ def test_what_survives_on_real_tasks_is_what_their_archived_trials_say(survives)
     assert said in " ".join(read("agents.md").split())
 
 
+def test_a_statement_is_judged_by_the_signs_of_significant_pairs(survives):
+    board = synthetic_result(labels=("gp-bucb", "gp-ucb", "random"), num_trials=20)
+    found = {"digits-repeat": board}
+    statement = survives.STATEMENTS[1]
+    assert survives.signs_of(statement, found) == {("gp-ucb", "digits-repeat"): -1}
+    assert survives.summary(statement, found).endswith("| 1 | 0 | 0 | holds |")
+    turned = synthetic_result(labels=("gp-ucb", "gp-bucb", "random"), num_trials=20)
+    assert survives.summary(statement, {"digits-repeat": turned}).endswith("| 0 | 1 | 0 | is reversed |")
+    assert survives.summary(statement, {"digits-late": board}).endswith("| 0 | 0 | 0 | does not come out |")
+
+
 def test_the_page_on_calibration_says_what_its_table_says():
     script, findings, page = told("calibration")
     lines = {line for line in page.splitlines() if line.startswith("| ") and not line.startswith("| width |")}
@@ -384,6 +396,16 @@ def test_the_page_on_the_field_says_what_its_table_says():
     lines = {*least.values(), default, *differing, *script.matches(runs)}
     assert len(lines) == page.count("\n| ") - 3  # but for the heads of the tables
     assert not missing(sorted(lines), page)
+
+
+@pytest.mark.long
+def test_no_entrant_of_the_field_has_significantly_less_hard_violation_than_the_defaults():
+    script, runs, _ = told("field")
+    own = [run for run in runs if run.subset == script.WHOLE and run.restart != "oracle"]
+    (default,) = (run for run in own if script._is_default(run))
+    assert {*significant_signs([(default.hard, run.hard) for run in own])} == {-1, 0}
+    page = read("field.md").replace("\n", " ")
+    assert "no entrant without the true changes has significantly less hard violation" in page
 
 
 def test_the_page_on_reinforcement_says_what_its_results_say():

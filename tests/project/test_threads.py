@@ -14,6 +14,7 @@ from players import FirstArm
 from threadpoolctl import threadpool_info
 
 from bandit_envs import BanditVectorEnv, make
+from bandit_envs.basics.threads import one_thread
 from bandit_envs.problem.problem import Problem
 from gpbandits import Integer, Tuner, check_agent, evaluate, threads
 
@@ -124,3 +125,18 @@ def test_an_error_gives_the_threads_back():
     with pytest.raises(ZeroDivisionError):
         fail()
     assert in_use() == before
+
+
+def test_a_block_within_a_block_keeps_the_number_that_was_said():
+    with threads(2):
+        with one_thread():
+            assert in_use() == {2}
+        with threads(1):
+            assert in_use() == {1}
+        assert in_use() == {2}
+
+
+@pytest.mark.parametrize("number", [0, -1, 1.5, "two", None, True])
+def test_a_number_of_threads_is_a_positive_integer(number):
+    with pytest.raises(ValueError, match="threads must be a positive integer"), threads(number):
+        pass

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import http.server
 import json
+import shutil
 import threading
 import time
 from typing import Any
@@ -54,6 +55,18 @@ def test_a_release_is_replaced_and_a_development_version_does_not_lead(tmp_path,
     assert add_version(site, built("dev"), "1.1.0.dev0") == ["1.0.0", "1.1.0.dev0"]
     assert (site / "1.0.0" / "index.html").read_text() == "mended"
     assert 'href="1.0.0/"' in (site / "index.html").read_text()
+
+
+def test_a_folder_that_is_no_release_stays_and_a_site_that_was_not_built_replaces_none(tmp_path, built):
+    site = tmp_path / "site"
+    add_version(site, built("1"), "1.0.0")
+    shutil.copytree(site / "1.0.0", site / "lite")
+    assert add_version(site, built("2"), "2.0.0") == ["2.0.0", "1.0.0"]
+    assert (site / "lite" / "index.html").exists()
+    assert (site / ".nojekyll").exists()
+    with pytest.raises(FileNotFoundError, match="BUILT must be a folder that sphinx-build wrote"):
+        add_version(site, tmp_path / "nothing", "1.0.0")
+    assert (site / "1.0.0" / "index.html").read_text() == "1"
 
 
 @pytest.mark.long

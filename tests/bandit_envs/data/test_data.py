@@ -19,9 +19,12 @@ from pages import loaded
 from bandit_envs import data
 from bandit_envs.data import files
 from bandit_envs.data.files import Source
+from bandit_envs.data.tables import to_unit
 
 CONTENT = b"1,2,3\n"
 SHA256 = hashlib.sha256(CONTENT).hexdigest()
+INTEL = ("intel_temperature_train.csv", "intel_temperature_test.csv")
+CMU = ("cmu_light_iw_data_all.mat",)
 
 
 class QuietHandler(SimpleHTTPRequestHandler):
@@ -139,6 +142,11 @@ def test_without_pooch_the_error_names_the_extra(places, monkeypatch):
         data.locate("pima_diabetes.csv")
 
 
+def test_an_unknown_file_is_an_error_that_lists_the_known_ones():
+    with pytest.raises(ValueError, match=r"unknown data file 'y\.csv'.*pima_diabetes\.csv"):
+        data.locate("y.csv")
+
+
 def test_every_file_has_an_address_and_a_checksum():
     known = files.sources()
     assert len(known) == 4 + 50
@@ -151,6 +159,22 @@ def test_the_files_on_this_machine_have_the_known_checksums():
     found = [data.find(file) for file in files.sources()]  # an error where a checksum differs
     if not any(found):
         pytest.skip(f"no public data file on this machine; set {files.VARIABLE} to the folder that has them")
+
+
+@pytest.mark.needs_data(*INTEL, *CMU)
+def test_sensors_are_in_the_units_and_the_order_of_their_files():
+    """Degrees Celsius of a warm room, positive light; neighbouring times are more alike than distant ones."""
+    warm, light = data.intel_temperature(), data.cmu_light()
+    assert (warm.train.shape, warm.test.shape, warm.coordinates) == ((144, 50), (96, 50), None)
+    assert (light.train.shape, light.test.shape) == ((601, 41), (192, 41))
+    assert light.coordinates is not None
+    assert light.coordinates.shape == (41, 2)
+    assert warm.train[1, 0] == 18.2  # sensor 0 half an hour after the start
+    assert 10 < min(warm.train.min(), warm.test.min()) < max(warm.train.max(), warm.test.max()) < 40
+    assert min(light.train.min(), light.test.min()) > 0
+    for part in (warm.train, light.train):  # a transposed file would compare sensors, which are not in order
+        late, half = part - part.mean(axis=0), len(part) // 4
+        assert np.abs(np.diff(late, axis=0)).mean() < 0.5 * np.abs(late[half:] - late[:-half]).mean()
 
 
 # What they contain
@@ -169,6 +193,11 @@ def test_the_tuning_table_is_a_complete_grid_on_the_unit_cube():
     np.testing.assert_array_equal(unit.max(axis=0), 1.0)
     assert 0.4 < accuracy.min() < 0.6 < 0.95 < accuracy.max() < 1.0
     assert std.min() > 0.0
+
+
+def test_the_unit_scale_is_logarithmic():
+    bounds = np.array([[32.0, 128.0], [1e-6, 1.0]])
+    np.testing.assert_allclose(to_unit(np.array([[64.0, 1e-3]]), bounds), [[0.5, 0.5]], rtol=1e-12)
 
 
 @pytest.mark.long

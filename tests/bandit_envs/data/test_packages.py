@@ -117,6 +117,12 @@ def unknown_home():
     raise RuntimeError("Could not determine home directory.")
 
 
+def test_without_a_network_the_error_says_which_file_to_put_where(place, monkeypatch):
+    monkeypatch.setattr(subprocess, "run", refuse)
+    with pytest.raises(FileNotFoundError, match=r"save the wheel of tables==1\.0 as .*packages.*no network"):
+        member("tables", "tables/data.csv")
+
+
 def test_a_pickle_of_plain_data_is_read_and_one_with_a_class_is_not():
     assert plain_pickle(pickle.dumps({"a": [1.5, 2]})) == {"a": [1.5, 2]}
     with pytest.raises(pickle.UnpicklingError, match="must hold plain data"):

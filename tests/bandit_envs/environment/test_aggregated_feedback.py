@@ -70,6 +70,13 @@ def test_an_aggregated_environment_passes_the_checker(name):
         check_env(bandit_envs.make(AGGREGATED[name]).unwrapped, skip_render_check=True)
 
 
+def test_deviations_of_the_noise_are_not_told():
+    env = gym.make("GPBandit-GP-v0", **LATE, noise={"law": "by-arm", "std": 0.1}, aggregated=True)
+    _, info = env.reset(seed=0)
+    assert "feedback_std" not in info
+    assert "feedback_std" not in env.step(0)[4]
+
+
 @pytest.mark.parametrize("name", of_each_shape(agents.names()))
 def test_agents_that_need_to_know_whose_it_is_are_refused(name):
     handled = agents.features(name).aggregated

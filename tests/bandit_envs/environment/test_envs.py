@@ -15,10 +15,12 @@ from cases import BY_HAND, CASES, CONTEXTS, Case, by_hand, of_id, played, regist
 from gymnasium.envs.registration import EnvSpec
 from gymnasium.utils.env_checker import check_env
 from gymnasium.wrappers import TimeAwareObservation
+from sklearn.gaussian_process.kernels import RBF
 from stable_baselines3.common.env_checker import check_env as check_env_sb3
 
 import bandit_envs
 from bandit_envs import BanditEnv, Setting
+from bandit_envs.basics.arguments import ArgumentError
 from bandit_envs.environment.registration import IDS
 from bandit_envs.laws import GPSample, NoNoise, changes, delays
 from bandit_envs.problem.decisions import SLACK
@@ -155,6 +157,22 @@ class _Even(GPSample):
         return super().draw(gram, rng).rescaled(0.0)
 
 
+@pytest.mark.parametrize("dtype", [int, np.int64, np.int32, np.uint8])
+def test_an_arm_may_be_any_integer(dtype):
+    env = GRID.make().unwrapped
+    env.reset(seed=0)
+    assert env.step(dtype(7))[4]["oracle"]["mean"] == env.step(7)[4]["oracle"]["mean"]
+    env.step(np.array(7))
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_a_point_of_the_box_may_have_either_precision(dtype):
+    env = BOX.make().unwrapped
+    env.reset(seed=0)
+    mean = env.step(np.array([0.5, -0.25], dtype=dtype))[4]["oracle"]["mean"]
+    assert mean == env.step([0.5, -0.25])[4]["oracle"]["mean"]
+
+
 EVEN = _Even()
 
 
@@ -216,6 +234,11 @@ def test_a_step_after_the_horizon_or_before_reset_is_one_clear_error():
     env.step(0)
 
 
+def test_a_horizon_of_one_round_works():
+    (_, _, _, truncated, _) = played(BanditEnv("gp", num_arms=5, horizon=1))[-1]
+    assert truncated is True
+
+
 @pytest.mark.parametrize("case", [GRID, EVERYTHING])
 @pytest.mark.parametrize(
     ("options", "message"),
@@ -236,6 +259,17 @@ def test_an_id_is_made_again_from_its_spec_as_json(case):
     env = case.make(horizon=7)
     assert env.spec is not None
     again = gym.make(EnvSpec.from_json(env.spec.to_json()))
+    np.testing.assert_equal(played(again), played(env))
+
+
+def test_a_kernel_object_in_a_spec_is_refused_as_json_with_the_remedy():
+    env = gym.make("GPBandit-GP-v0", kernel=RBF(0.1), horizon=7)
+    assert env.spec is not None
+    with pytest.raises(
+        ArgumentError, match=r"kernel must be text, .* got RBF\(.*; describe it, as in kernel="
+    ):
+        env.spec.to_json()
+    again = gym.make(env.spec)  # in memory it is as good as any other
     np.testing.assert_equal(played(again), played(env))
 
 

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from cases import BY_HAND, CASES, COMPOSED, CONTEXTS, DELAYED, Case, by_hand, played
 
+import bandit_envs
 from bandit_envs import BanditEnv
-from bandit_envs.laws import NoNoise, changes, delays
+from bandit_envs.laws import KnownFunction, NoNoise, changes, delays
 
 each_case = pytest.mark.parametrize("case", CASES)
 
@@ -185,6 +186,16 @@ def test_feedback_later_than_max_delay_never_arrives_but_its_regret_counts():
     assert all(info["oracle"]["delay"] <= 3 for info in infos)
     assert all(info["feedback_mask"].shape == (4,) for info in infos)
     assert any(info["oracle"]["regret"] > 0 for info in lost)
+
+
+def test_costs_of_different_constraints_do_not_cancel():
+    costs = (KnownFunction(lambda x: 0.3 - x[:, 0]), KnownFunction(lambda x: x[:, 0] - 0.3))
+    env = by_hand_env(constraints=costs, decisions=bandit_envs.Decisions(np.array([[0.0], [0.3]])))
+    env.reset(seed=0)
+    _, _, _, _, info = env.step(0)
+    np.testing.assert_allclose(info["feedback_cost"], [[0.3, -0.3]])
+    assert info["cost"] == pytest.approx(0.3)
+    assert info["oracle"]["violation"] == pytest.approx(0.3)
 
 
 def test_the_best_feasible_arm_is_the_optimum_of_a_constrained_trial():

@@ -7,8 +7,9 @@ from gymnasium.utils.env_checker import check_env
 from stable_baselines3.common.env_checker import check_env as check_for_sb3
 
 import bandit_envs  # noqa: F401 (registers the ids)
-from bandit_envs import BanditEnv, Problem
+from bandit_envs import BanditEnv, Problem, Setting
 from bandit_envs.environment.envs import FIRST, TrainingSeeds
+from bandit_envs.environment.observations import make_summary
 from bandit_envs.environment.wrappers import HistoryObservation, StatisticsObservation
 from bandit_envs.kernels.kernels import make_kernel
 from bandit_envs.laws import GPSample, delays
@@ -77,6 +78,16 @@ def test_statistics_count_and_average_what_each_cell_has_paid_in_the_context_in_
     assert len(paid) > 10
 
 
+def test_nothing_is_left_of_the_episode_before():
+    for wrapper in WRAPPERS:
+        env = wrapper(BanditEnv(CONTEXTS))
+        first, _ = env.reset(seed=3)
+        rounds(env, seed=4)
+        again, _ = env.reset(seed=3)
+        np.testing.assert_array_equal(first, again)
+        assert not again[1:].any()
+
+
 @pytest.mark.parametrize("wrapper", WRAPPERS[:2])
 def test_its_spec_makes_the_same_environment_again(wrapper):
     env = wrapper(gym.make("GPBandit-GP-v0", num_arms=10, horizon=6))
@@ -90,6 +101,24 @@ def test_on_a_box_the_place_is_the_action():
     env.reset(seed=0)
     seen = env.step(np.array([0.25, -0.5], dtype=np.float32))[0]
     np.testing.assert_allclose(seen[1:5], [0.25, -0.5, 0.25, -0.5])
+
+
+@pytest.mark.parametrize(
+    ("observation", "message"),
+    [
+        ("everything", "observation must be one of none, history, statistics"),
+        (3, "observation must be one of"),
+        ({"kind": "history", "bins": 3}, "observation must be without bins for 'history'"),
+        ({"kind": "statistics", "bins": 0}, "bins must be a positive integer, got 0"),
+        (
+            {"kind": "statistics", "bins": 70},
+            "bins must be small enough for 4096 cells in 2 dimensions, got 70",
+        ),
+    ],
+)
+def test_bad_input_gets_one_clear_error(observation, message):
+    with pytest.raises(ValueError, match=message):
+        make_summary(observation, Setting(low=np.zeros(2), high=np.ones(2)))
 
 
 def test_training_seeds_are_those_of_no_evaluation():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from cases import BY_HAND, CASES, COMPOSED, DELAYED, GRIDS, IN_BOXES, Case
 from gymnasium.vector import AutoresetMode
 from vector_pairs import COPIES, pair, play_both, random_actions, same, step_both
 
-from bandit_envs import Setting
+from bandit_envs import BanditVectorEnv, Setting
 
 NEXT_STEP, SAME_STEP, DISABLED = AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP, AutoresetMode.DISABLED
 each_mode = pytest.mark.parametrize("mode", list(AutoresetMode))
@@ -89,6 +90,14 @@ def test_seeds_may_be_none_one_or_one_a_copy(case, seed):
     same(*(tuple(rng.bit_generator.state for rng in env.np_random) for env in (ours, theirs)))
 
 
+def test_a_seed_of_a_copy_that_is_not_reset_is_not_used():
+    ours, theirs = pair(SMALL, DISABLED)
+    same(ours.reset(seed=0), theirs.reset(seed=0))
+    mask = np.array([False, True, False])
+    same(*(env.reset(seed=[7, 8, 9], options={"reset_mask": mask}) for env in (ours, theirs)))
+    same(ours.reset(), theirs.reset())
+
+
 def test_a_function_seed_in_the_options_freezes_the_function_of_every_copy():
     ours, theirs = pair(SMALL, NEXT_STEP)
     same(*(env.reset(seed=0, options={"function_seed": 3}) for env in (ours, theirs)))
@@ -104,6 +113,14 @@ def test_a_time_limit_equals_gymnasiums(mode):
     assert play_both(ours, theirs, mode, 50) >= 9 * COPIES
 
 
+@pytest.mark.parametrize("case", [SMALL, EVERYTHING])
+@pytest.mark.parametrize("copies", [1, 2])
+def test_few_copies_and_no_oracle_stay_equal(case, copies):
+    ours, theirs = pair(case, SAME_STEP, copies, oracle=False)
+    same(ours.reset(seed=0), theirs.reset(seed=0))
+    play_both(ours, theirs, SAME_STEP, 60)
+
+
 def test_spaces_metadata_and_copies_agree_with_gymnasiums():
     for case in (SMALL, EVERYTHING):
         ours, theirs = pair(case, SAME_STEP)
@@ -111,6 +128,25 @@ def test_spaces_metadata_and_copies_agree_with_gymnasiums():
             assert getattr(ours, name) == getattr(theirs, name)
         assert ours.num_envs == theirs.num_envs
         assert ours.metadata == theirs.metadata
+
+
+def leaves(value: Any) -> list[np.ndarray]:
+    if isinstance(value, dict | tuple):
+        items = value.values() if isinstance(value, dict) else value
+        return [leaf for item in items for leaf in leaves(item)]
+    return [value]
+
+
+def test_outputs_are_new_objects():
+    ours = EVERYTHING.vector(COPIES)
+    kept = [ours.reset(seed=0), *(ours.step(random_actions(ours)) for _ in range(3))]
+    frozen = pickle.loads(pickle.dumps(kept))
+    for _ in range(60):
+        ours.step(random_actions(ours))
+    same(tuple(kept), tuple(frozen))
+    arrays = [leaf for output in kept for leaf in leaves(output)]
+    for i, array in enumerate(arrays):
+        assert not any(np.may_share_memory(array, other) for other in arrays[:i])
 
 
 # --- attributes ---
@@ -206,6 +242,20 @@ def test_wrong_actions_are_one_clear_error_and_no_copy_moves(actions, message, e
 def test_bad_calls_get_one_clear_error(call, error, message):
     with pytest.raises(error, match=message):
         call(SMALL.vector(COPIES).unwrapped)
+
+
+@pytest.mark.parametrize(
+    ("keywords", "message"),
+    [
+        ({"num_envs": 0}, "num_envs must be a positive integer, got 0"),
+        ({"num_envs": 2.0}, "num_envs must be a positive integer, got 2.0"),
+        ({"max_episode_steps": 0}, "max_episode_steps must be None or a positive integer, got 0"),
+        ({"autoreset_mode": "sometimes"}, "sometimes"),
+    ],
+)
+def test_bad_keywords_get_one_clear_error(keywords, message):
+    with pytest.raises(ValueError, match=message):
+        BanditVectorEnv("gp", **{"num_envs": 2, "num_arms": 5, **keywords})
 
 
 def test_a_finished_copy_must_be_reset_where_nothing_resets_it():

@@ -73,6 +73,12 @@ def test_the_score_adds_to_that_of_a_wrapper_inside(inner):
     assert infos[-1]["episode"]["r"] == pytest.approx(sum(rewards))
 
 
+def test_it_ends_with_the_time_limit_too():
+    env = EpisodeRegret(gym.make("GPBandit-GP-v0", num_arms=10, max_episode_steps=4))
+    infos, _ = episode(env)
+    assert infos[-1]["episode"]["l"] == len(infos) == 4
+
+
 def test_its_spec_makes_the_same_environment_again():
     spec = EpisodeRegret(gym.make("GPBandit-GP-v0", num_arms=10, horizon=6), stats_key="score").spec
     assert spec is not None
@@ -107,3 +113,10 @@ def test_safe_rl_libraries_get_the_cost_as_the_third_of_six():
         assert (terminated, truncated) == (False, arm == 14)
         assert observation.shape == (1,)
         assert isinstance(reward, float)
+
+
+def test_without_constraints_there_is_no_cost_to_return():
+    env = CostReturned(BanditEnv("gp", num_arms=10, horizon=5))
+    env.reset(seed=0)
+    with pytest.raises(ValueError, match="make an environment with constraints"):
+        env.step(0)

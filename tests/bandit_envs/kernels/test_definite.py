@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Kernel, PairwiseKernel
+from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Exponentiation, Kernel, PairwiseKernel
 
 import agents
-from bandit_envs import Decisions, Problem, Setting
+from bandit_envs import BanditEnv, Decisions, Problem, Setting
 from bandit_envs.kernels.definite import nearest_definite, require_definite
-from bandit_envs.kernels.kernels import OnColumns, TableKernel
+from bandit_envs.kernels.kernels import NAMED, OnColumns, TableKernel, make_kernel
 from bandit_envs.laws import KnownFunction
 
 EPS = np.finfo(np.float64).eps
@@ -84,6 +84,11 @@ def test_the_nearest_covariance_is_one_and_keeps_the_variances(seed):
     np.testing.assert_allclose(nearest_definite(near), near, atol=20 * len(near) * EPS * near.max())
 
 
+def test_there_is_no_nearest_covariance_of_what_was_never_read_together():
+    with pytest.raises(ValueError, match="covariance must be finite numbers"):
+        nearest_definite(np.array([[1.0, np.nan], [np.nan, 1.0]]))
+
+
 def test_the_nearest_covariance_is_no_farther_than_the_clipped_eigenvalues_but_for_the_scaling():
     values, vectors = np.linalg.eigh(INDEFINITE)
     clipped = (vectors * np.maximum(values, 0.0)) @ vectors.T
@@ -130,3 +135,10 @@ def test_a_kernel_is_tried_all_over_a_box():
     with pytest.raises(ValueError, match="positive semi-definite"):
         agents.gp_ucb(box, kernel=sigmoid)
     agents.gp_ucb(box, kernel=PairwiseKernel(gamma=5.0, metric="rbf"))
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_kernels_of_somebodys_own_that_are_covariances_are_accepted(name):
+    kernel = make_kernel(name)
+    for own in (Exponentiation(kernel, 2), Table(kernel(np.linspace(0, 1, 12)[:, None]))):
+        BanditEnv(Problem(Decisions(SENSORS), KnownFunction(lambda x: x[:, 0]), own)).reset(seed=0)

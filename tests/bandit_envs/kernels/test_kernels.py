@@ -7,6 +7,7 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Matern
 from bandit_envs.kernels.definite import FEW, pivoted_root, quick_white
 from bandit_envs.kernels.gram import Gram
 from bandit_envs.kernels.kernels import NAMED, make_kernel
+from bandit_envs.kernels.kronecker import Kronecker
 from bandit_envs.laws import GPSample, RKHSFunction
 from bandit_envs.problem.decisions import unit_grid
 from bandit_envs.problems import build
@@ -79,6 +80,17 @@ def test_a_quick_draw_has_the_same_entries_and_moves_the_stream_by_as_much_whate
     assert rngs[0].random() == rngs[1].random()
 
 
+@pytest.mark.parametrize("rank", RANKS.values(), ids=RANKS)
+def test_so_does_one_of_several_factors(rank):
+    rngs = [np.random.default_rng(1) for _ in rank]
+    drawn = [
+        Kronecker([np.zeros((r, 333)), np.zeros((5, 30))], (111, 10)).quick_white(rng).reshape(r, 5)
+        for rng, r in zip(rngs, rank, strict=True)
+    ]
+    assert np.array_equal(drawn[0], drawn[1][: rank[0]])
+    assert rngs[0].random() == rngs[1].random()
+
+
 def test_the_entries_of_quick_draws_are_white():
     rng, draws = np.random.default_rng(1), 400
     z = np.array([quick_white(100, 111, rng) for _ in range(draws)])
@@ -86,6 +98,13 @@ def test_the_entries_of_quick_draws_are_white():
     assert np.abs(deviations).max() < 5.5  # of 5,050 nearly normal ones, in one of 5,000 runs more
     later = (z[1:].T @ z[:-1]) / np.sqrt(draws - 1)  # nor does a round tell of the next
     assert np.abs(later).max() < 5.5
+
+
+@pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
+def test_one_factor_draws_as_its_matrix(kernel):
+    gram = Gram(kernel, unit_grid(300))
+    drawn = [each.quick_white(np.random.default_rng(1)) for each in (gram, gram.kronecker)]
+    assert np.array_equal(*drawn)
 
 
 def test_a_root_is_one_of_the_covariance():

@@ -54,6 +54,19 @@ def test_a_kernel_that_is_changed_later_is_another():
     np.testing.assert_array_equal(late.dense, RBF(0.3)(POINTS))
 
 
+class Unnamed(RBF):
+    """A kernel that cannot be told from others."""
+
+    def __reduce__(self):
+        raise TypeError("it is not data")
+
+
+def test_a_kernel_that_is_no_data_is_shared_with_nobody():
+    first, second = Gram(Unnamed(0.3), POINTS), Gram(Unnamed(0.3), POINTS)
+    np.testing.assert_array_equal(first.dense, second.dense)
+    assert first.dense is not second.dense
+
+
 @pytest.mark.long
 def test_nothing_outlives_those_who_use_it():
     gc.collect()
@@ -64,6 +77,15 @@ def test_nothing_outlives_those_who_use_it():
     del one
     gc.collect()
     assert len(shared.alive) == before
+
+
+def test_a_copy_takes_nothing_of_others_along():
+    one, other = Gram(RBF(0.3), POINTS), Gram(RBF(0.3), POINTS)
+    assert one.diagonal.shape == other.diagonal.shape
+    size = len(pickle.dumps(one))
+    assert other.dense is not None
+    assert "dense" in (one.known() or ())  # now it holds what the other has computed
+    assert len(pickle.dumps(one)) < size + SIZE
 
 
 @pytest.mark.parametrize("name", ["gp-ucb", "gp-ts"])

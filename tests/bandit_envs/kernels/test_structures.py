@@ -5,12 +5,13 @@ import pytest
 from sklearn.gaussian_process.kernels import (
     RBF,
     ConstantKernel,
+    DotProduct,
     Matern,
     RationalQuadratic,
     WhiteKernel,
 )
 
-from bandit_envs.kernels.circulant import LARGEST_ERROR, Circulant, Torus
+from bandit_envs.kernels.circulant import EVEN, LARGEST_ERROR, Circulant, Torus
 from bandit_envs.kernels.gram import Gram
 from bandit_envs.kernels.kernels import OnColumns
 from bandit_envs.kernels.kronecker import parts_of, split
@@ -126,6 +127,12 @@ def test_the_error_of_a_torus_bounds_that_of_every_covariance():
     assert 1e-5 < worst <= torus.error * (1 + 1e-9)
 
 
+@pytest.mark.parametrize("kernel", [DotProduct(), RBF(0.2) * DotProduct(), RandomFeatures(RBF(0.2), 8)])
+def test_only_kernels_that_are_even_in_each_feature_are_put_on_a_torus(kernel):
+    assert Circulant.of(kernel, unit_grid(25, 2)) is None
+    assert not any(type(kernel) is even for even in EVEN)
+
+
 def test_a_kernel_that_no_torus_fits_is_not_drawn(monkeypatch):
     monkeypatch.setattr("bandit_envs.kernels.circulant.MOST_LAGS", 2**12)
     circulant = Circulant.of(RationalQuadratic(5.0, alpha=0.1), unit_grid(100))
@@ -144,6 +151,11 @@ def test_a_drawn_function_keeps_the_memory_of_its_points_and_not_that_of_the_tor
     assert drawn.base is None or drawn.base.size == 50
 
 
+def test_only_regular_grids_are_put_on_a_torus():
+    assert Circulant.of(RBF(0.2), product_of(axis(5), axis(6))) is None
+    assert Circulant.of(RBF(0.2), SCATTERED) is None
+
+
 @pytest.mark.parametrize("kernel", SPECTRA)
 def test_random_features_approach_the_kernel_whose_waves_they_are(kernel):
     points = np.random.default_rng(0).random((60, 3))
@@ -160,3 +172,16 @@ def test_random_features_are_a_kernel_of_their_own():
     assert len(gram.root) == 64
     np.testing.assert_allclose(gram.root.T @ gram.root, gram.dense, atol=1e-12)
     np.testing.assert_allclose(gram.diagonal, np.diag(gram.dense), atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((DotProduct(),), "kernel must be one of RBF"),
+        ((RBF(), 7), "must be even"),
+        ((RBF(), 0), "at least 2"),
+    ],
+)
+def test_features_that_cannot_be_are_refused(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        RandomFeatures(*arguments)

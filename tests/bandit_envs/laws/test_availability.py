@@ -8,11 +8,13 @@ import numpy as np
 import pytest
 from cases import COSTS, IN_CONTEXTS, by_hand
 
-from bandit_envs import BanditEnv, BanditVectorEnv, Problem
+import bandit_envs
+from bandit_envs import BanditEnv, BanditVectorEnv, Problem, Setting
 from bandit_envs.laws import changes
-from bandit_envs.laws.availability import LAWS, BernoulliAvailability
+from bandit_envs.laws.availability import LAWS, BernoulliAvailability, EveryArm
 from bandit_envs.laws.drift import OrnsteinUhlenbeck
 from bandit_envs.laws.parameters import parse
+from bandit_envs.problems import build
 
 VOLATILE = {
     "plain": by_hand(availability=BernoulliAvailability(0.1)),
@@ -112,6 +114,25 @@ def test_masks_do_not_depend_on_plays_and_are_of_the_next_choice(problem):
     assert 0 < np.mean(one) < 0.5
 
 
+def test_another_law_of_the_noise_leaves_the_masks_as_they_are():
+    masks = [
+        [
+            info["action_mask"]
+            for info in episode(by_hand(availability=BernoulliAvailability(0.5), **laws), first)
+        ]
+        for laws in ({}, {"changes": changes.AtRounds((5,))})
+    ]
+    np.testing.assert_array_equal(masks[0], masks[1])
+
+
+def test_where_all_arms_are_there_nothing_says_so():
+    for neutral in (by_hand(), by_hand(availability=EveryArm()), build("gp", {"availability": "all"})):
+        _, info = BanditEnv(neutral).reset(seed=0)
+        assert "action_mask" not in info
+        assert not neutral.setting().volatile
+        assert BanditEnv(neutral).action_masks().all()
+
+
 def test_arms_that_are_always_there_change_nothing_but_the_key():
     plain, certain = by_hand(), by_hand(availability=BernoulliAvailability(1.0))
     for ours, theirs in zip(steps(plain), steps(certain), strict=True):
@@ -165,3 +186,16 @@ def test_spaces_sample_by_the_mask_of_one_environment_and_of_a_batch():
         info, infos = env.step(arm)[-1], batch.step(arms)[-1]
         np.testing.assert_array_equal(env.action_masks(), info["action_mask"] == 1)
         np.testing.assert_array_equal(batch.call("action_masks"), infos["action_mask"] == 1)
+
+
+FEW = {"law": "bernoulli", "p": 0.3}
+
+
+def test_a_box_has_no_arms_that_could_be_missing():
+    keywords = {"continuous": True, "availability": FEW, "num_arms": 9}
+    with pytest.raises(ValueError, match=r"availability must be left out on a box"):
+        build("rkhs", keywords)
+    with pytest.raises(ValueError, match=r"action_masks needs arms, got a box"):
+        bandit_envs.make("GPBandit-RKHS-v0", continuous=True, num_arms=9).get_wrapper_attr("action_masks")()
+    with pytest.raises(ValueError, match="volatile must be False on a box"):
+        Setting(low=np.zeros(1), high=np.ones(1), volatile=True)

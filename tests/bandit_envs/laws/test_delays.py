@@ -16,6 +16,7 @@ from scipy import stats
 from bandit_envs import BanditEnv, BanditVectorEnv, Decisions, Problem
 from bandit_envs.laws import Gaussian, NoNoise, RKHSFunction, delays
 from bandit_envs.laws.delays import TAIL, Delay
+from bandit_envs.laws.delays.waits import DelayInTime
 from bandit_envs.laws.parameters import parse
 from bandit_envs.problem.decisions import unit_grid
 
@@ -167,6 +168,13 @@ def test_the_draw_behind_a_delay_does_not_depend_on_earlier_plays():
     assert first == second
 
 
+def test_a_point_of_a_box_is_as_slow_as_the_arm_that_lies_there():
+    spec = SPECS["by-arm"]
+    arms = rng().integers(7, size=40)
+    actions = 2.0 * unit_grid(7)[arms] - 1.0
+    assert played_delays(spec, actions, box=True) == played_delays(spec, arms)
+
+
 # --- delays by reward ---
 
 BY_REWARD = {"law": "by-reward", "mean": 4, "more": 30}
@@ -229,6 +237,14 @@ def test_a_delay_is_the_quantile_of_its_law(uniform, mean, share):
     assert wait == stats.poisson(mean).ppf(uniform) or (uniform == 0.0 and wait == 0.0)
 
 
+def test_no_arm_of_a_constant_function_falls_short():
+    lone = by_hand(decisions=Decisions(np.array([[4.0]])), delay=law(BY_REWARD), horizon=400)
+    env = BanditEnv(lone)
+    env.reset(seed=0)
+    found = [env.step(0)[4]["oracle"]["delay"] for _ in range(400)]
+    assert abs(np.mean(found) - 4.0) < 4.0 * np.sqrt(4.0 / 400)
+
+
 def test_positive_rewards_alone_are_delivered_after_the_delays_of_the_other_law():
     spec = {"law": "constant", "rounds": 3}
     keywords = {"num_arms": 7, "horizon": 60, "max_delay": 59}
@@ -263,8 +279,20 @@ def test_feedback_in_time_is_known_when_the_first_round_after_it_starts(interval
 
 
 @each_spec
+def test_only_delays_in_time_publish_query_times(spec):
+    described = law(spec)
+    in_time = isinstance(getattr(described, "base", described), DelayInTime)
+    assert (problem(spec).setting().query_times is not None) == in_time
+
+
+@each_spec
 def test_feedback_without_a_wait_comes_in_its_own_round_under_every_law(spec):
     assert not law(spec).in_rounds(np.zeros(2)).any()  # a simulator does not ask
+
+
+def test_a_wait_of_exactly_one_interval_is_over_when_the_next_round_starts():
+    waits = np.array([0.0, 0.5, 1.0, 1.5, 2.0, np.inf])
+    np.testing.assert_array_equal(delays.Exponential().in_rounds(waits), [0, 0, 0, 1, 1, np.inf])
 
 
 # --- distributions ---

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+import tracemalloc
 from dataclasses import replace
 from typing import Any
 
@@ -27,6 +29,7 @@ from bandit_envs.laws.drift import STILL, OrnsteinUhlenbeck, Replay
 from bandit_envs.problem.decisions import unit_grid
 from bandit_envs.problem.drawn_functions import BLOCK
 from bandit_envs.problems import build
+from bandit_envs.problems.features import compose
 
 HORIZON = 2 * BLOCK + 9
 EVERYTHING = by_hand(
@@ -143,6 +146,30 @@ def test_trials_of_frozen_functions_share_them_but_not_their_place_in_time():
     np.testing.assert_array_equal(one.optimum, other.optimum)
 
 
+def test_an_environment_can_be_pickled_in_the_middle_of_a_trial():
+    env = BanditEnv(EVERYTHING)
+    played(env, rounds=BLOCK + 3)
+    again = pickle.loads(pickle.dumps(env))
+    for action in (0, 7, 24) * 12:
+        same(env.step(action)[4], again.step(action)[4])
+
+
+def test_memory_does_not_grow_with_the_horizon():
+    def peak(horizon: int) -> int:
+        problem = build("gp", {"drift": "ornstein-uhlenbeck", "horizon": horizon, "num_arms": 1000})
+        _ = problem.gram.root
+        tracemalloc.start()
+        trial = problem.draw(0)
+        for t in range(0, horizon, BLOCK):
+            _ = trial.means[t]
+        _, most = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        return most
+
+    # All functions of 2000 rounds would be 16 MB, of 200 rounds 1.6 MB.
+    assert peak(2000) < peak(200) + 500_000
+
+
 def test_recorded_functions_are_replayed_in_their_order():
     values = np.random.default_rng(0).normal(size=(30, 25))
     problem = by_hand(reward=RecordedValues(values), drift=Replay(2), constraints=COSTS, horizon=55)
@@ -165,6 +192,26 @@ def test_rounds_in_which_a_replayed_function_differs_are_change_points_that_are_
         changes=changes.AtRounds((100, 800)),
     )
     np.testing.assert_array_equal(changes.change_points_of(costs.draw(0).segment), [100, 800, 1200])
+
+
+def test_a_drift_or_replay_in_which_nothing_changes_is_refused():
+    still = RecordedValues(np.repeat(np.random.default_rng(0).normal(size=(1, 25)), 3, axis=0))
+    with pytest.raises(ValueError, match="drift must be left out where the records are all the same"):
+        by_hand(reward=still, drift=Replay(20))
+    alone = {"reward": KnownFunction(COSTS[0].function), "drift": OrnsteinUhlenbeck(0.1)}
+    with pytest.raises(ValueError, match="drift must be left out where each function is given once"):
+        by_hand(**alone)
+    kept = {"constraints": (GPSample(),), "feasibility": FeasibleShare(0.2)}
+    assert by_hand(**alone, **kept).drifts
+    with pytest.raises(ValueError, match="drift must be left out where each function is given once"):
+        by_hand(**{**alone, "drift": OrnsteinUhlenbeck(0.1, costs=False)}, **kept)
+
+
+def test_costs_that_stand_still_under_a_replay_differ_after_each_change_point():
+    costs = RecordedValues(np.stack([np.full(25, -1.0), np.full(25, -2.0)]))
+    rewards = RecordedValues(np.random.default_rng(0).normal(size=(2, 25)))
+    drawn = {"drift": Replay(40), "constraints": (costs,), "changes": changes.AtRounds(tuple(range(1, 40)))}
+    assert (np.diff(functions(by_hand(reward=rewards, **drawn))[:, 1, 0]) != 0).all()
 
 
 @pytest.mark.needs_data("intel_temperature_train.csv", "intel_temperature_test.csv")
@@ -205,3 +252,19 @@ def test_the_sensors_are_replayed_time_by_time():
 def test_what_cannot_drift_is_one_clear_error(laws, message):
     with pytest.raises(ValueError, match=message):
         by_hand(**laws).draw(0)
+
+
+@pytest.mark.parametrize(
+    ("keywords", "message"),
+    [
+        ({"normalize": True}, "normalize must be False where a recording is replayed, .* got True"),
+        (
+            {"misspecification": 0.1},
+            "misspecification must be None where a recording is replayed, .* got 0.1",
+        ),
+    ],
+)
+def test_what_would_change_a_replayed_recording_is_refused_by_its_own_name(keywords, message):
+    recorded = RecordedValues(np.arange(12.0).reshape(3, 4))
+    with pytest.raises(ValueError, match=message):
+        compose(Decisions(unit_grid(4)), recorded, RBF(), name="recording", drift=Replay(), **keywords)

@@ -10,12 +10,15 @@ from gymnasium.vector import AutoresetMode
 from scipy.special import expit, logit
 from vector_pairs import pair, play_both, same
 
+import agents
 import bandit_envs
 from bandit_envs import BanditEnv, Decisions
 from bandit_envs.basics.arguments import ArgumentError
 from bandit_envs.environment.wrappers import HistoryObservation
-from bandit_envs.laws import KnownFunction, delays
+from bandit_envs.laws import KnownFunction, RecordedValues, delays
+from bandit_envs.laws.derived import Normalized
 from bandit_envs.laws.duels import AgainstBest, PairChances, WhoWins
+from bandit_envs.laws.tabulated import MeasuredCosts
 from bandit_envs.problem.decisions import unit_grid
 from bandit_envs.problems import build
 from gpbandits import evaluate
@@ -116,6 +119,12 @@ def test_the_history_shows_both_arms_and_who_won():
     assert env.observation_space.contains(seen)
 
 
+@pytest.mark.parametrize("name", ["gp-ucb", "gp-ts-sdf", "sb3-ppo", "optuna-tpe", "bandit-oco"])
+def test_agents_of_single_arms_are_refused_with_the_reason(name):
+    with pytest.raises(ValueError, match="a duel says only who won"):
+        agents.make(name, build("duel", {}))
+
+
 @pytest.mark.parametrize(
     ("keywords", "match"),
     [
@@ -137,6 +146,14 @@ def test_what_does_not_fit_duels_is_refused(keywords, match):
         bandit_envs.make(DUEL, **keywords)
 
 
+@pytest.mark.parametrize("action", [3, [3], [1, 2, 3], [0.5, 1.0], [-1, 0], [0, 30]])
+def test_an_action_that_is_no_pair_of_arms_is_an_error(action):
+    env = gym.make(DUEL).unwrapped
+    env.reset(seed=0)
+    with pytest.raises(ValueError, match="action must be "):
+        env.step(action)
+
+
 # --- parts that repeat the size of another ---
 
 
@@ -156,6 +173,29 @@ def test_chances_against_the_best_take_the_number_of_arms_from_the_decisions():
     truth = env.step(np.array([8, 0]))[4]["oracle"]
     assert truth["strong_regret"] == pytest.approx(expit(3.0) - 0.5, abs=1e-12)
     assert truth["regret"] == pytest.approx((expit(3.0) - 0.5) / 2, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: duelling(AgainstBest(KnownFunction(slope), 1)), "num_arms must be None or 9"),
+        (lambda: duelling(PairChances(CYCLE, "borda")), r"matrix must be one of \(1, 9, 9\)"),
+        (lambda: duelling(AgainstBest(RecordedValues(np.ones((2, 4))))), r"recorded values must be \(M, 9\)"),
+        (lambda: by_hand(reward=RecordedValues(np.ones((2, 4)))), r"recorded values must be \(M, 25\)"),
+        (
+            lambda: by_hand(reward=Normalized(RecordedValues(np.ones((2, 4))))),
+            r"recorded values must be \(M, 25",
+        ),
+        (
+            lambda: by_hand(constraints=(RecordedValues(-np.ones((2, 4))),)),
+            r"recorded values must be \(M, 25\)",
+        ),
+        (lambda: by_hand(play_costs=MeasuredCosts(9.0, values=np.ones(4))), r"values must be \(25,\) costs"),
+    ],
+)
+def test_a_part_of_another_size_is_refused_before_anything_is_drawn(make, message):
+    with pytest.raises(ArgumentError, match=message):
+        make()
 
 
 # --- chances by a matrix ---
@@ -231,6 +271,11 @@ def test_the_vector_form_by_a_matrix_of_each_context_equals_its_singles(mode):
     ours, theirs = pair(Case(problem, {}), mode)
     same(ours.reset(seed=4), theirs.reset(seed=4))
     assert play_both(ours, theirs, mode, 30) >= 3
+
+
+def test_agents_of_duels_play_a_matrix_of_chances():
+    result = evaluate(by_matrix(CONDORCET, horizon=300), ["maxminlcb", "random"], trials=3)
+    assert result.regret["maxminlcb"].sum(axis=1).mean() < result.regret["random"].sum(axis=1).mean()
 
 
 @pytest.mark.parametrize(

@@ -213,6 +213,19 @@ def test_a_feasible_set_between_the_candidates_is_found_and_none_is_minus_infini
     assert maximise(lambda x: x[:, 0], low, high, anchors, [lambda x: 1 + x[:, 0]]) == -np.inf
 
 
+@pytest.mark.parametrize("keywords", [{"function_seed": 3, "num_constraints": 2}, {}])
+def test_functions_that_every_reset_meets_again_are_made_once(keywords):
+    problem = build(
+        "gp" if keywords else "small-feasible-region", {"num_arms": 400, "horizon": 5, **keywords}
+    )
+    first, second = problem.draw(0), problem.draw(1)
+    assert first.means is second.means
+    assert not np.array_equal(first.noise, second.noise)
+    if keywords:
+        np.testing.assert_array_equal(problem.draw(1, 4).means, problem.draw(2, 4).means)
+        np.testing.assert_array_equal(problem.draw(0).means, first.means)
+
+
 # --- what a round tells ---
 
 
@@ -318,6 +331,28 @@ def test_on_the_two_discs_a_mixture_is_no_better_than_the_best_fixed_point_of_th
     assert trial.optimum[0] <= mixture.value <= TWO_DISCS + 1e-9
     assert mixture.shares.sum() == pytest.approx(1.0)
     assert trial.means[0, 1] @ mixture.shares <= 1e-9
+
+
+@pytest.mark.long
+def test_a_mixture_of_data_rates_beats_the_best_fixed_ones():
+    points = 2.0 * unit_grid(21**4, 4)
+    mixture = best_mixture(np.array([utility(points), spending(points)]))
+    assert mixture.value == pytest.approx(2.8183, abs=1e-4)  # 2.8202 on the box; a grid has less
+    assert (mixture.shares > 1e-9).sum() <= 2
+
+
+def test_the_mixture_of_two_points_is_the_one_by_hand():
+    mixture = best_mixture(np.array([[0.0, 1.0], [-1.0, 3.0]]))
+    np.testing.assert_allclose(mixture.shares, [0.75, 0.25])
+    assert mixture.value == pytest.approx(0.25)
+    assert best_mixture(np.array([[0.0, 1.0]])).value == pytest.approx(1.0)
+
+
+def test_mixtures_of_nothing_feasible_are_an_error():
+    with pytest.raises(ValueError, match="some mixture keeps <= 0, got none"):
+        best_mixture(np.array([[0.0, 1.0], [1.0, 3.0]]))
+    with pytest.raises(ValueError, match=r"shape \(1 \+ C, N\)"):
+        best_mixture(np.zeros(3))
 
 
 # --- laws by hand ---

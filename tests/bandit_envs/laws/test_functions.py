@@ -105,6 +105,14 @@ def test_a_shift_leaves_the_rkhs_and_a_factor_scales_the_norm():
     np.testing.assert_allclose(between(x), -3.0 * drawn.between(x) + 0.5)
 
 
+def test_recorded_objectives_are_drawn_evenly():
+    values = np.arange(4.0)[:, None] * np.ones(5)
+    gram = Gram(RBF(0.2), unit_grid(5))
+    drawn = np.array([RecordedValues(values).draw(gram, rng(i)).values[0] for i in range(2000)])
+    shares = np.bincount(drawn.astype(int), minlength=4) / 2000
+    assert (np.abs(shares - 0.25) < 4 * np.sqrt(0.25 * 0.75 / 2000)).all()
+
+
 @pytest.mark.parametrize(
     ("law", "message"),
     [
@@ -118,3 +126,16 @@ def test_a_shift_leaves_the_rkhs_and_a_factor_scales_the_norm():
 def test_a_function_that_does_not_fit_its_points_is_one_clear_error(law, message):
     with pytest.raises(ValueError, match=message):
         law.draw(Gram(RBF(0.2), unit_grid(9)), rng())
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        (np.zeros(5), r"recorded values must be an \(M, N\) array, got \(5,\)"),
+        (np.full((2, 5), np.nan), "recorded values must be finite, got"),
+        (np.zeros((0, 5)), r"recorded values must be an \(M, N\) array, got \(0, 5\)"),
+    ],
+)
+def test_bad_records_are_one_clear_error(values, message):
+    with pytest.raises(ValueError, match=message):
+        RecordedValues(values)

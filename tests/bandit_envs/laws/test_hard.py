@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sklearn.gaussian_process.kernels import RBF, Matern
+from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Matern
 
 import gpbandits
 from bandit_envs.kernels.gram import Gram
@@ -187,6 +187,10 @@ def test_widths_and_numbers_of_bumps_are_those_of_the_sheet(kernel, widths, coun
         assert len(law.centres(Gram(kernel, POINTS))[0]) == count
 
 
+def test_half_the_height_of_a_bump_is_where_the_sheet_says():
+    assert Shape(1).half == pytest.approx(0.4465, abs=5e-5)
+
+
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("dim", [1, 2])
 def test_each_point_is_near_the_maximum_of_one_bump_at_most(dim):
@@ -207,3 +211,8 @@ def test_bumps_are_drawn_with_their_norm_and_between_the_points():
     assert drawn.between is not None
     assert drawn.values.max() == pytest.approx(0.2, rel=1e-3)
     assert drawn.between(problem.gram.points) == pytest.approx(drawn.values)
+
+
+def test_a_kernel_with_an_amplitude_is_no_kernel_of_bumps():
+    with pytest.raises(ValueError, match="kernel"):
+        Spectrum.of(ConstantKernel(2.0) * RBF(0.2), 1)

@@ -76,6 +76,16 @@ def test_rkhs_functions_on_many_points_have_exactly_their_norm(kernel, points, s
     assert "dense" not in vars(gram)
 
 
+def test_expansions_are_the_same_in_blocks_of_any_size(many, monkeypatch):
+    gram = Gram(Matern(0.3), uniform_points(50, 3, 0))
+    whole = RKHSFunction().draw(gram, np.random.default_rng(0))
+    monkeypatch.setattr(definite, "BLOCK_BYTES", 8 * 10 * 7)
+    monkeypatch.setattr("bandit_envs.laws.drawn.SEARCH_BYTES", 8 * 10 * 7)
+    cut = RKHSFunction().draw(gram, np.random.default_rng(0))
+    np.testing.assert_allclose(cut.values, whole.values, rtol=1e-13)
+    np.testing.assert_allclose(cut.between(gram.points), whole.between(gram.points), rtol=1e-13)
+
+
 @pytest.mark.parametrize("function", LAWS)
 def test_five_thousand_points_and_more_of_a_low_rank_are_drawn_from_the_root(function):
     """The same seed is the same function."""
@@ -95,6 +105,23 @@ def test_points_that_would_take_too_much_memory_are_refused_before_it_is_allocat
         problem.draw(0)
     with pytest.raises(ValueError, match="num_arms must be at most 20000"):
         _ = problem.gram.dense
+
+
+def test_points_whose_draw_would_take_long_are_warned_of_with_the_remedy_unless_they_have_structure(
+    monkeypatch,
+):
+    monkeypatch.setattr(definite, "SLOW", 63)
+    monkeypatch.setattr(gram_module, "TRIED", 63)
+    with pytest.warns(UserWarning, match=r"num_arms should be at most 63 .* got 64, .*random_features=512"):
+        GPSample().draw(Gram(Matern(0.01, nu=0.5), uniform_points(64, 3, 0)), np.random.default_rng(0))
+    GPSample().draw(Gram(RBF(0.5), unit_grid(64)), np.random.default_rng(0))  # of low rank
+    GPSample().draw(Gram(Matern(0.01, nu=0.5), unit_grid(64)), np.random.default_rng(0))  # of a torus
+
+
+def test_a_box_of_too_many_anchors_is_refused(many):
+    problem = build("gp", {"num_arms": 36, "dim": 2, "kernel": "matern52", "continuous": True})
+    with pytest.raises(ValueError, match=r"num_arms must be at most .* on a box"):
+        problem.draw(0)
 
 
 @pytest.mark.parametrize("function", LAWS)

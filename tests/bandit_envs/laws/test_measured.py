@@ -87,3 +87,26 @@ def test_a_play_costs_what_a_run_took_and_no_more_is_spent_than_the_budget():
     assert spent == [1.0, 4.0, 2.5, 1.0, 4.0, 2.5, 1.0, 4.0]
     assert single.play(1).terminated
     assert made.setting().cost_min == 1.0
+
+
+def test_the_published_least_cost_tells_its_size_alone():
+    assert MeasuredCosts(5000.0, values=np.array([234.0, 400.0])).least == 100.0
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (
+            lambda: problem(noise=Replicates(residuals=np.zeros(2), first=np.array([0, 2]))),
+            "noise must be of 1",
+        ),
+        (lambda: Replicates(residuals=np.zeros(2), first=np.array([0, 3])), "first must be"),
+        (lambda: MeasuredTimes(times=np.array([1.0, 0.0])), "times must be positive"),
+        (lambda: MeasuredCosts(10.0, values=np.array([1.0, -1.0])), "values must be positive"),
+        (lambda: MeasuredCosts(3.0, values=TIMES), "budget must be at least 4"),
+        (lambda: Simulator(problem(delay=MeasuredTimes(times=TIMES[:2])), 1), "times must be one for each"),
+    ],
+)
+def test_what_does_not_fit_is_an_error(make, said):
+    with pytest.raises(ValueError, match=said):
+        make()

@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from cases import by_hand
+from cases import CONTEXTS, by_hand
 from scipy import stats
 
-from bandit_envs import BanditEnv, BanditVectorEnv
+from agents.kernels.amplitude import without_contexts
+from bandit_envs import BanditEnv, BanditVectorEnv, Decisions, Setting
 from bandit_envs.laws import Pareto, StudentT, UniformNoise
 from bandit_envs.laws.noise import BASES, LAWS, Gaussian, Noise, NoiseByArm
 from bandit_envs.laws.parameters import parse
@@ -49,6 +50,16 @@ def test_laws_are_sub_gaussian_with_the_constant_that_they_state_or_with_none(sp
         grown = np.exp(s * unit)
         error = grown.std() / np.sqrt(COUNT)
         assert grown.mean() <= np.exp(s**2 * law.sub_gaussian**2 / 2) + 4 * error
+
+
+EXACT = [name for name in LAWS if name not in NOISY]
+
+
+@pytest.mark.parametrize("name", EXACT)
+def test_a_law_of_deviation_0_draws_zeros(name):
+    law = parse("noise", name, LAWS)
+    assert not law.draw(10, np.random.default_rng(0)).any()
+    assert law.scale(0.0, 2.0) == 0.0
 
 
 @pytest.mark.parametrize("name", LAWS)
@@ -154,6 +165,28 @@ def test_on_a_box_it_is_told_with_the_reward():
     env.reset(seed=0)
     info = env.step(np.array([0.5]))[-1]
     np.testing.assert_allclose(info["feedback_std"], [0.4 * (0.25 + 0.75 * 0.75)])
+
+
+def test_it_is_that_of_the_arm_in_every_context():
+    problem = by_hand(decisions=Decisions(ARMS, contexts=CONTEXTS), noise=NoiseByArm(0.4, quietest=0.25))
+    profile = problem.setting().noise_profile
+    np.testing.assert_allclose(0.4 * profile.reshape(len(CONTEXTS), -1), [EXPECTED] * len(CONTEXTS))
+    np.testing.assert_allclose(0.4 * without_contexts(problem.setting()).noise_profile, EXPECTED)
+
+
+def test_a_batch_is_told_what_its_trials_are_told():
+    problem = by_hand(noise=NoiseByArm(0.4, quietest=0.25))
+    batch = BanditVectorEnv(problem, 3, autoreset_mode="Disabled")
+    batch.reset(seed=[1, 2, 3])
+    arms = np.array([0, 10, 24])
+    told = batch.step(arms)[-1]["feedback_std"]
+    np.testing.assert_allclose(told[:, 0], EXPECTED[arms])
+
+
+@pytest.mark.parametrize("profile", [np.ones(3), np.zeros(25), np.full(25, 1.5), np.full(25, np.nan), 0.5])
+def test_an_impossible_profile_is_named(profile):
+    with pytest.raises(ValueError, match="noise_profile must"):
+        Setting(arms=ARMS, noise_profile=profile)
 
 
 @pytest.mark.parametrize(

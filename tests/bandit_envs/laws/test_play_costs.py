@@ -7,9 +7,10 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 import pytest
-from cases import by_hand
+from cases import IN_CONTEXTS, by_hand
 
 from bandit_envs import BanditEnv
+from bandit_envs.environment.wrappers import EpisodeRegret
 from bandit_envs.laws import play_costs
 from bandit_envs.laws.movement import FreeMoves, Movement, Switching, Travel
 from bandit_envs.laws.play_costs import LAWS, GPCosts
@@ -145,6 +146,17 @@ def test_a_function_seed_freezes_what_plays_cost():
     np.testing.assert_array_equal(*costs)
 
 
+def test_a_step_after_the_budget_is_spent_is_one_clear_error():
+    env = gym.make("GPBandit-Budget-v0", budget={"law": "unit", "budget": 2}, disable_env_checker=True)
+    env.reset(seed=0)
+    assert [env.step(0)[2] for _ in range(2)] == [False, False]
+    env.unwrapped.reset(seed=0)
+    for _ in range(3):
+        env.unwrapped.step(0)
+    with pytest.raises(RuntimeError, match="after the budget was spent; call reset"):
+        env.unwrapped.step(0)
+
+
 def test_known_costs_of_a_batch_are_each_trials_own():
     costs = np.array([[1.0, 2.0], [3.0, 4.0]])
     trials = [Setting(arms=np.array([[0.0], [1.0]]), budget=9, known_costs=each) for each in costs]
@@ -169,6 +181,22 @@ def test_known_costs_of_a_batch_are_each_trials_own():
 def test_impossible_budgets_get_one_clear_error(budget, message):
     with pytest.raises(ValueError, match=message):
         gym.make("GPBandit-Budget-v0", budget=budget)
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        {"budget": -1},
+        {"cost_min": 0},
+        {"known_costs": [1.0, -2.0]},
+        {"known_costs": [1.0]},
+        {"known_costs": []},
+    ],
+)
+def test_a_setting_with_impossible_costs_is_an_error(told):
+    (name,) = told
+    with pytest.raises(ValueError, match=name):
+        Setting(arms=np.array([[0.0], [1.0]]), **told)
 
 
 ARMS = [3, 3, 7, 7, 7, 0, 24]
@@ -224,6 +252,11 @@ def test_a_play_that_the_budget_does_not_cover_is_no_move():
     assert last["oracle"]["moved"] == 0.0
 
 
+def test_contexts_are_refused_with_the_reason():
+    with pytest.raises(ValueError, match=r"movement must be the law .none. with several contexts, which"):
+        by_hand(movement=Switching(0.2), decisions=IN_CONTEXTS)
+
+
 def test_the_total_loss_is_regret_plus_the_cost_of_moves():
     result = evaluate(
         "GPBandit-GP-v0",
@@ -237,3 +270,10 @@ def test_the_total_loss_is_regret_plus_the_cost_of_moves():
         total = result.regret[label] + result.moved[label]
         np.testing.assert_allclose(result.total_loss[label], total)
     assert "regret and moves" in result.table().header
+
+
+def test_the_score_of_an_episode_has_the_cost_of_its_moves():
+    env = EpisodeRegret(BanditEnv(by_hand(movement=Switching(0.25), horizon=7)))
+    env.reset(seed=0)
+    last = [env.step(arm)[-1] for arm in ARMS][-1]
+    assert last["episode"]["moved"] == pytest.approx(0.75)

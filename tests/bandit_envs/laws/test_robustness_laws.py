@@ -109,6 +109,12 @@ def test_a_trial_that_begins_again_meets_an_attacker_who_has_all_his_budget():
         assert np.sum(changes) == pytest.approx(-BUDGET)
 
 
+def test_the_budget_is_published_with_the_model():
+    assert attacked("random").setting().corruption == BUDGET
+    assert attacked("random", publish_model=False).setting().corruption is None
+    assert by_hand().setting().corruption is None
+
+
 def test_a_misspecified_function_is_eps_from_one_of_the_space_at_every_point():
     gram = Gram(make_kernel("rbf"), unit_grid(60))
     plain, other = (

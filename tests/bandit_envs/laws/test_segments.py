@@ -15,6 +15,16 @@ def rng(seed: int = 0) -> np.random.Generator:
     return np.random.default_rng(seed)
 
 
+@pytest.mark.parametrize("count", [1, 5])
+@pytest.mark.parametrize("name", contexts.LAWS)
+def test_contexts_of_every_law_are_among_those_there_are(name, count):
+    context = parse("context", name, contexts.LAWS).draw(300, count, rng())
+    assert context.shape == (300,)
+    assert context.dtype.kind == "i"
+    assert context.min() >= 0
+    assert context.max() < count
+
+
 def test_contexts_are_uniform():
     context = contexts.UniformContexts().draw(8000, 5, rng())
     shares = np.bincount(context, minlength=5) / 8000
@@ -61,6 +71,11 @@ def test_a_walk_is_uniform_in_every_round():
 def test_wrong_sequences_are_one_clear_error(spec, message):
     with pytest.raises(ValueError, match=message):
         parse("context", spec, contexts.LAWS)
+
+
+def test_an_index_of_a_context_that_is_not_there_is_one_clear_error():
+    with pytest.raises(ValueError, match=r"context..indices.. must be in 0\.\.2, got 3"):
+        contexts.RecordedContexts((0, 3)).draw(5, 3, rng())
 
 
 @pytest.mark.parametrize("horizon", [1, 4, 300])
@@ -112,6 +127,23 @@ def test_geometric_segments_have_the_stated_hazard_and_no_shorter_gap():
     error = np.sqrt(0.95) / 0.05 / np.sqrt(len(lengths))
     assert abs(lengths.mean() - (7 + 20)) < 4 * error
     assert abs((lengths == 8).mean() - 0.05) < 4 * np.sqrt(0.05 * 0.95 / len(lengths))
+
+
+def test_a_certain_change_comes_as_soon_as_the_gap_allows():
+    np.testing.assert_array_equal(changes.GeometricChanges(1.0, 3).draw(7, rng()), [0, 0, 0, 1, 1, 1, 2])
+    np.testing.assert_array_equal(changes.GeometricChanges(1.0).draw(4, rng()), [0, 1, 2, 3])
+    assert not changes.GeometricChanges(1e-18).draw(50, rng()).any()
+
+
+def test_more_even_segments_than_rounds_are_refused():
+    with pytest.raises(ValueError, match="num_segments must be at most the horizon 3, got 4"):
+        changes.Evenly(4).draw(3, rng())
+
+
+@pytest.mark.parametrize("min_gap", [1, 2, 3, 50, 2**62])
+def test_a_change_that_hardly_ever_comes_does_not_come(min_gap):
+    segment = changes.GeometricChanges(hazard=1e-25, min_gap=min_gap).draw(100, rng())
+    np.testing.assert_array_equal(segment, 0)
 
 
 @pytest.mark.parametrize("min_gap", [1, 4, 30])

@@ -11,6 +11,7 @@ from cases import by_hand
 from bandit_envs import Decisions, Problem
 from bandit_envs.laws import GPSample, KnownFunction, Normalized, RecordedValues, SegmentMeans, changes
 from bandit_envs.laws.derived import FeasibleShare, UnderKernel
+from bandit_envs.laws.drift import OrnsteinUhlenbeck
 from bandit_envs.laws.outcomes import BernoulliOutcomes, OfOutcome
 from bandit_envs.problem.decisions import unit_grid
 from bandit_envs.problems import build
@@ -138,6 +139,18 @@ def test_stated_probabilities_of_clicks_are_played_in_their_order():
     assert [env.step(0)[1] for _ in range(40)] == [0.0] * 20 + [1.0] * 20
 
 
+@pytest.mark.parametrize("law", [changes.Stationary(), changes.AtRounds((5,)), changes.GeometricChanges()])
+def test_stated_means_need_as_many_segments(law):
+    with pytest.raises(ValueError, match=r"changes must be a law of 3 functions.*AtRounds\(\(300, 600\)\)"):
+        by_hand(reward=SegmentMeans(MEANS), changes=law)
+
+
+def test_stated_costs_stand_in_segments_without_drift():
+    drift, costs = OrnsteinUhlenbeck(0.1, costs=False), (SegmentMeans(-np.abs(MEANS)),)
+    with pytest.raises(ValueError, match=r"changes must be .*as constraints\[0\] states so many segments"):
+        by_hand(drift=drift, constraints=costs, changes=AT)
+
+
 @pytest.mark.parametrize(
     ("values", "said"),
     [
@@ -160,3 +173,19 @@ def test_means_are_a_keyword():
     np.testing.assert_array_equal(change_points(placed), [10, 50])
     in_contexts = build("gp", {"means": [[1.0, 2.0, 3.0, 4.0]], "num_contexts": 2, "num_arms": 2})
     np.testing.assert_array_equal(in_contexts.draw(0).means[0, 0], [1.0, 2.0, 3.0, 4.0])
+
+
+@pytest.mark.parametrize(
+    ("keywords", "said"),
+    [
+        ({"means": [[1.0, 2.0], [2.0, 1.0]], "num_arms": 3}, r"means must be rows of 3 numbers, .*num_arms"),
+        ({"means": [[1.0, 2.0]], "rkhs_norm": 2.0, "function": "rkhs"}, "function must be left out where"),
+        ({"means": [[1.0, 2.0]], "outcome": "bernoulli"}, "outcome must be left out where means are given"),
+        ({"means": [[1.0, 2.0], [2.0, 1.0]], "num_segments": 3}, "changes must be a law of 2 functions"),
+        ({"means": 3.0}, r"segment means must be an \(M, N\) array, got \(\)"),
+        ({"means": [[1.0, 2.0], [2.0, 1.0]], "continuous": True}, "continuous must be False"),
+    ],
+)
+def test_means_that_do_not_fit_are_refused(keywords, said):
+    with pytest.raises(ValueError, match=said):
+        build("piecewise-stationary", keywords)

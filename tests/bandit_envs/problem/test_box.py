@@ -93,6 +93,12 @@ def test_the_optimum_is_on_the_highest_hill_even_if_the_best_candidates_are_on_a
     assert maximise(hills, np.zeros(2), np.ones(2), np.empty((0, 2))) == pytest.approx(1.001, abs=1e-7)
 
 
+def test_a_side_of_length_0_does_not_disturb_the_search():
+    low, high = np.array([0.0, 2.0]), np.array([1.0, 2.0])
+    found = maximise(lambda x: x[:, 1] - (x[:, 0] - 0.3) ** 2, low, high, np.empty((0, 2)))
+    assert found == pytest.approx(2.0, abs=1e-12)
+
+
 @pytest.mark.parametrize("cost", [1.0, 1e300, 1e-300])
 def test_a_constant_cost_above_0_leaves_no_feasible_point(cost):
     def hill(x):
@@ -131,3 +137,10 @@ def test_a_search_in_many_dimensions_looks_at_few_points_and_finds_a_corner():
     low, high = np.zeros(20), np.ones(20)
     assert maximise(nearer, low, high, np.full((1, 20), 0.5)) == pytest.approx(0.0, abs=1e-12)
     assert max(seen) < 10_000
+
+
+@pytest.mark.long
+def test_a_box_of_twenty_dimensions_has_an_optimum_above_all_of_its_points():
+    trial = build("gp", {"continuous": True, "dim": 20, "num_arms": 200, "horizon": 3}).draw(0)
+    assert trial.optimum[0] >= trial.means[0, 0].max()
+    assert trial.worst[0] <= trial.means[0, 0].min()

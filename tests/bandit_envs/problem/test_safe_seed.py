@@ -152,6 +152,12 @@ def test_the_seed_is_told_without_the_model_and_the_slopes_are_not():
     assert told.setting().safe_seed is None  # before a draw
 
 
+def test_bounded_noise_on_costs_is_told():
+    bounded = safe("constrained", constraint_noise={"law": "uniform", "std": 0.2})
+    assert bounded.setting().constraint_noise_bound == pytest.approx(0.2 * 3**0.5)
+    assert safe("constrained", constraint_noise_std=0.2).setting().constraint_noise_bound is None
+
+
 @pytest.mark.parametrize(
     ("laws", "words"),
     [
@@ -176,6 +182,20 @@ def test_costs_that_no_arm_keeps_everywhere_are_an_error():
     )
     with pytest.raises(ValueError, match="safe_seed must be False here: in 1 draws"):
         never.draw(0)
+
+
+@pytest.mark.parametrize("seed", [[5], [-1], [], [0.5], "no", [[[0]]]], ids=str)
+def test_a_setting_refuses_seeds_that_are_no_arms(seed):
+    with pytest.raises(ValueError, match=r"safe_seed must be arms in 0\.\.4"):
+        Setting(arms=ARMS, num_constraints=1, safe_seed=seed)
+
+
+def test_a_setting_refuses_what_says_nothing():
+    with pytest.raises(ValueError, match="safe_seed must be None without constraints"):
+        Setting(arms=ARMS, safe_seed=[1])
+    for slopes in ([1.0], [1.0, -1.0], [1.0, np.inf], "no"):
+        with pytest.raises(ValueError, match="lipschitz must be 2 finite numbers"):
+            Setting(arms=ARMS, num_constraints=2, lipschitz=slopes)
 
 
 def test_noise_on_costs_that_is_bounded_has_a_scale():

@@ -11,7 +11,7 @@ from cases import CONTEXTS, by_hand, registered_ids
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from sklearn.gaussian_process.kernels import RBF, ConstantKernel
+from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
 
 import agents
 from bandit_envs import Decisions, Setting
@@ -39,6 +39,18 @@ def test_points_of_a_box_become_actions_and_back(actions):
     np.testing.assert_allclose(BOX.to_action(points), actions, atol=1e-14)
 
 
+def test_the_corners_of_the_box_are_the_corners_of_the_actions():
+    np.testing.assert_array_equal(BOX.to_point([-1.0, -1.0]), [-1.0, 10.0])
+    np.testing.assert_array_equal(BOX.to_point([1.0, 1.0]), [1.0, 30.0])
+    np.testing.assert_array_equal(BOX.to_action([0.0, 20.0]), [0.0, 0.0])
+
+
+def test_a_flat_side_of_a_box_has_one_point():
+    flat = Setting(low=np.array([0.0, 2.0]), high=np.array([1.0, 2.0]))
+    np.testing.assert_array_equal(flat.to_point([0.0, 0.7]), [0.5, 2.0])
+    assert np.isfinite(flat.to_action([0.5, 2.0])).all()
+
+
 def test_arms_become_their_features_and_points_the_nearest_arm():
     setting = Setting(arms=ARMS)
     index = np.arange(12)
@@ -54,6 +66,11 @@ def test_contexts_are_recognised_in_the_float32_that_observations_show():
     assert setting.scaled_contexts.min() == 0
     assert setting.scaled_contexts.max() == 1
     np.testing.assert_array_equal(setting.context_index(setting.scaled_contexts), np.arange(4))
+
+
+def test_a_constant_feature_of_contexts_is_shown_as_zero():
+    contexts = np.array([[3.0, 0.0], [3.0, 1.0]])
+    np.testing.assert_array_equal(Setting(arms=ARMS, contexts=contexts).scaled_contexts, [[0, 0], [0, 1]])
 
 
 def test_points_are_all_pairs_of_context_and_arm_in_the_order_of_their_index():
@@ -95,6 +112,15 @@ def test_a_setting_is_frozen_to_its_arrays_and_leaves_those_of_its_maker_alone()
         setting.arms[0] = 1.0
     arms[0] = 5.0
     assert setting.arms[0, 0] != 5.0
+
+
+def test_a_prior_mean_is_copied_and_frozen():
+    mean = np.arange(12.0)
+    setting = Setting(arms=ARMS, prior_mean=mean)
+    mean[0] = 99.0
+    assert np.asarray(setting.prior_mean)[0] == 0.0
+    with pytest.raises(ValueError, match="read-only"):
+        np.asarray(setting.prior_mean)[0] = 1.0
 
 
 # --- what a setting may say of the function that will be played ---
@@ -333,6 +359,11 @@ def test_a_grid_has_as_many_distinct_points_as_asked_for_in_the_unit_box(count, 
     assert grid.max() <= 1
 
 
+def test_a_power_is_a_regular_grid():
+    axis = [0.0, 0.5, 1.0]
+    np.testing.assert_array_equal(unit_grid(9, 2), [[x, y] for x in axis for y in axis])
+
+
 # --- what is told of changes ---
 
 AT_TEN = {"law": "at", "rounds": [10]}
@@ -428,6 +459,12 @@ def test_decisions_follow_the_places_of_a_setting_with_other_values(facts):
 def test_a_fact_that_does_not_fit_a_setting_is_refused_when_it_is_put_in(facts, message):
     with pytest.raises(ValueError, match=message):
         Setting(arms=ARMS, horizon=30, prior_mean=np.zeros(12)).with_facts(**facts)
+
+
+def test_the_noise_in_a_kernel_that_is_put_into_a_setting_is_its_noise():
+    found = Setting(arms=ARMS).with_facts(kernel=RBF(0.2) + WhiteKernel(0.04))
+    assert found.kernel == RBF(0.2)
+    assert found.noise_std == pytest.approx(0.2)
 
 
 @pytest.mark.parametrize("kernel", [np.inf, "rbf", RBF])

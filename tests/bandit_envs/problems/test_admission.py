@@ -133,6 +133,26 @@ def test_equal_rates_of_clicks_are_not_admitted_and_different_ones_are():
         assert (CRITERIA["signal"](REPEAT, runs) == "") == admitted
 
 
+def test_one_arm_that_is_best_in_all_data_sets_is_no_task(monkeypatch):
+    shifted = [np.roll(LINE, shift) for shift in (0, 60, 120)]
+    for values, refused in (([LINE, LINE + 1.0, 2.0 * LINE], True), (shifted, False)):
+        monkeypatch.setattr(admission, "values_of", lambda task, values=values: np.array(values))
+        said = reasons(REPEAT._replace(family="changes", tables=("a", "b", "c")))
+        assert bool(said) == refused
+        assert not refused or "one arm alone has 1.00" in said[0]
+
+
+def test_tables_of_one_grid_with_the_same_order_are_alike(monkeypatch):
+    held = {"a": table(LINE), "b": table(LINE**3), "c": table(1.0 - LINE), "d": table(LINE[:50])}
+    monkeypatch.setattr(admission, "load_runs", lambda name: held[name])
+    one = REPEAT._replace(tables=("a",))
+    alike = {name: repeated("one", one, {"other": REPEAT._replace(tables=(name,))}) for name in "bcd"}
+    assert alike == {"b": "its table is like that of other", "c": "", "d": ""}
+    assert repeated("one", one, {"other": one}) == "its table is played in other"
+    assert repeated("one", one._replace(reason="it ships"), {"other": one}) == ""
+    assert repeated("one", one, {"other": REPEAT._replace(family="late", tables=("b",))}) == ""
+
+
 def test_halves_follow_from_names_and_keep_a_table_together():
     own = halves()
     assert own.keys() == tasks().keys()

@@ -129,6 +129,12 @@ def test_functions_that_recur_are_drawn_once_and_hold_again(keywords):
     assert problem.setting().may_change
 
 
+def test_functions_that_drift_do_not_recur():
+    drift = {"law": "ornstein-uhlenbeck", "epsilon": 0.01}
+    with pytest.raises(ValueError, match="changes must be other than recurring"):
+        build("gp", {"changes": "recurring", "drift": drift})
+
+
 def test_regret_is_to_the_best_feasible_arm_of_the_rounds_segment_and_context():
     problem = build("composite", {})
     trial = problem.draw(4)

@@ -191,6 +191,15 @@ def test_what_must_never_be_played_are_arms_that_leave_some(never, words):
         problem(never=never)
 
 
+def test_rows_keep_their_numbers_where_some_are_left_out():
+    damaged = ROWS | {"latency": [150.0, 250.0, 100.0, None, 400.0, 500.0]}
+    with pytest.raises(ValueError, match="row 4 must have every column that is used, got no 'latency'"):
+        Problem.from_table(damaged, **ARMS, costs={"latency": 300.0}, never={"kind": "b"})
+    split = ROWS | {"site": ["n", "n", "n", "n", "s", "n"]}
+    with pytest.raises(ValueError, match="arm of row 4 in the context of row 5"):
+        Problem.from_table(split, **ARMS, context=["site"], never=[{"dose": 1.0}, {"dose": 10.0}])
+
+
 def test_the_default_budget_pays_for_the_dearest_play():
     rows = {"a": [1, 2, 3], "y": [1.0, 2.0, 3.0], "p": [1.0, 1.0, 100.0]}
     assert Problem.from_table(rows, arms=["a"], reward="y", price="p").setting().budget == 100.0
@@ -207,6 +216,14 @@ def test_a_missing_value_of_pandas_is_refused_by_its_row(kind):
         Problem.from_table(frame, arms=["a"], reward="y")
 
 
+def test_times_share_a_horizon_that_is_given():
+    rows = {"a": [1, 2, 1, 2, 1, 2], "day": [1, 1, 2, 2, 3, 3], "y": [1.0, 2.0, 3.0, 1.0, 0.0, 5.0]}
+    problem = Problem.from_table(rows, arms=["a"], reward="y", changes="day", horizon=60)
+    assert problem.horizon == 60
+    assert problem.drift.hold == 20
+    assert Problem.from_table(rows, arms=["a"], reward="y", changes="day").drift.hold == 66
+
+
 def test_text_among_numbers_is_a_slip_unless_it_is_a_category():
     rows = {"a": ["1", "2", "ten", "4"], "y": [1.0, 2.0, 3.0, 4.0]}
     with pytest.raises(
@@ -215,3 +232,19 @@ def test_text_among_numbers_is_a_slip_unless_it_is_a_category():
         Problem.from_table(rows, arms=["a"], reward="y")
     problem = Problem.from_table(rows, arms=["a"], reward="y", scales={"a": "category"})
     assert problem.decisions.num_arms == 4
+
+
+def test_columns_have_one_meaning_each():
+    rows = {"a": [1, 2], "b": [1, 2], "y": [1.0, 2.0]}
+    with pytest.raises(ValueError, match="arms must be different columns"):
+        Problem.from_table(rows, arms=["a", "a"], reward="y")
+    with pytest.raises(ValueError, match="arms must be different columns"):
+        Problem.from_table(rows, arms=["a"], context=["a"], reward="y")
+    with pytest.raises(ValueError, match="reward must be a column that describes neither"):
+        Problem.from_table(rows, arms=["a", "y"], reward="y")
+
+
+def test_empty_lines_at_the_end_of_a_file_are_no_rows(tmp_path):
+    (tmp_path / "runs.csv").write_text("a,y\n1,2\n2,3\n\n\n")
+    problem = Problem.from_table(tmp_path / "runs.csv", arms=["a"], reward="y")
+    assert problem.decisions.num_arms == 2

@@ -7,7 +7,7 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 import pytest
-from cases import PLAIN_BOXES, box_of, by_hand, of_id, registered_ids
+from cases import BY_HAND, PLAIN_BOXES, box_of, by_hand, of_id, registered_ids
 from sklearn.gaussian_process.kernels import RBF, Matern
 
 from bandit_envs import BanditEnv, Problem
@@ -44,6 +44,13 @@ def brute_norm(problem: Problem, values: Any) -> float:
 )
 def test_there_are_three_ways_to_say_when_functions_change(keywords, law):
     assert build("gp", keywords).changes == law
+
+
+def test_every_segment_has_functions_of_its_own():
+    means = build("gp", {"num_segments": 3, "num_constraints": 2, "horizon": 20}).draw(1).means
+    flat = means.reshape(9, -1)
+    assert means.shape == (3, 3, 1000)
+    assert np.abs(np.corrcoef(flat)[np.triu_indices(9, 1)]).max() < 0.99
 
 
 @pytest.mark.parametrize("kernel", ["rbf", "matern52", "matern12"])
@@ -101,6 +108,18 @@ def test_noise_as_a_share_of_the_range_differs_from_trial_to_trial_and_is_publis
         assert std == pytest.approx(np.sqrt(0.01 * np.ptp(trial.means[0, 0])))
         assert abs(trial.noise[:, 0].std() / std - 1) < 4 / np.sqrt(2 * 20_000)
     assert len({trial.setting.noise_std for trial in trials}) == 3
+
+
+def test_noise_on_rewards_and_on_costs_is_independent():
+    noise = BY_HAND["everything"].draw(0).noise
+    assert noise.shape == (40, 3)
+    assert len({tuple(column) for column in noise.T}) == 3
+
+
+def test_bounded_noise_publishes_its_bound():
+    setting = build("gp", {"noise": {"law": "uniform", "std": 0.2}, "num_arms": 9}).draw(0).setting
+    assert setting.noise_std == 0.2
+    assert setting.noise_bound == pytest.approx(0.2 * np.sqrt(3))
 
 
 @each_id

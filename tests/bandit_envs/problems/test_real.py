@@ -208,6 +208,13 @@ def test_the_data_set_of_svms_changes_as_often_as_the_page_says(name):
     ]
 
 
+def test_every_task_is_an_id_of_its_own():
+    names = {spec.name for spec in gym.registry.values() if spec.namespace == "GPBandit-Real"}
+    assert names == set(tasks())
+    env = gym.make("GPBandit-Real/digits-repeat-v2", horizon=7)
+    assert env.unwrapped.problem.name == "real: digits-repeat"
+
+
 def test_no_measurement_of_an_arm_is_published():
     setting = real(task="digits-everything", publish_model=True).setting()
     assert setting.delay is None
@@ -247,3 +254,18 @@ def test_a_feature_of_the_users_replaces_what_was_measured():
     assert made.delay.window(200) == 0
     assert made.noise.stated_std == 0.5
     assert made.setting().kernel is not None
+
+
+@pytest.mark.parametrize(
+    ("keywords", "said"),
+    [
+        ({"task": "digits-lat"}, "task must be a task of `gpbandits tasks`, got 'digits-lat'"),
+        ({"task": 3}, "task must be a task"),
+        ({"normalize": True}, "normalize must be False, or given with noise_std: measured runs keep"),
+        ({"continuous": True}, "continuous must be False"),
+        ({"task": "growing-datasets", "kernel": "se"}, "kernel and length_scale must be left out"),
+    ],
+)
+def test_bad_keywords_are_named(keywords, said):
+    with pytest.raises(ValueError, match=said):
+        gym.make("GPBandit-Real-v2", **keywords)

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from gymnasium.vector import SyncVectorEnv
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.collections import QuadMesh
+from matplotlib.figure import Figure
 from players import play
 from sklearn.gaussian_process.kernels import RBF
 
@@ -13,8 +15,8 @@ import agents
 from bandit_envs import BanditEnv, BanditVectorEnv, Decisions, Problem
 from bandit_envs.laws import GPSample, KnownFunction, RKHSFunction, SegmentMeans, changes, delays
 from bandit_envs.problem.decisions import unit_grid
-from bandit_envs.rendering.picture import draw
-from bandit_envs.rendering.scene import COLUMNS, Scene
+from bandit_envs.rendering.picture import draw, draw_time, draw_values
+from bandit_envs.rendering.scene import COLUMNS, Limits, Scene
 
 HORIZON = 12
 
@@ -96,6 +98,26 @@ def test_text_tells_the_regret_and_the_reward_that_arrived():
     assert mark.index("^") == 20
 
 
+def test_a_constant_truth_and_a_single_arm_can_be_drawn():
+    single = Problem(Decisions(np.zeros((1, 1))), KnownFunction(lambda x: x[:, 0]), RBF(1.0), horizon=3)
+    assert started(single, 2, "ansi").render().splitlines()[2] == "▁"
+    assert started(single, 2).render().shape == (480, 640, 3)
+
+
+@pytest.mark.parametrize("mode", ["ansi", "rgb_array"])
+def test_rendering_before_the_first_reset_is_one_clear_error(mode):
+    with pytest.raises(RuntimeError, match="render was called before reset"):
+        BanditEnv("gp", num_arms=10, render_mode=mode).render()
+
+
+def test_an_unknown_render_mode_is_refused_when_the_environment_is_made():
+    for make in (BanditEnv, BanditVectorEnv):
+        with pytest.raises(
+            ValueError, match="render_mode must be None or one of rgb_array, ansi, got 'human'"
+        ):
+            make("gp", num_arms=10, render_mode="human")
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("mode", ["ansi", "rgb_array"])
 def test_a_vector_environment_renders_what_its_copies_would(mode):
@@ -108,6 +130,16 @@ def test_a_vector_environment_renders_what_its_copies_would(mode):
     for ours, theirs in zip(vector.render(), sync.render(), strict=True):
         assert type(ours) is type(theirs)
         np.testing.assert_array_equal(ours, theirs)
+
+
+def test_the_regret_of_a_picture_begins_with_round_1():
+    scene, axes = Scene.of(started(composite(1), HORIZON).simulator), Figure().subplots()
+    draw_time(axes, scene, Limits.of([scene]))
+    (steps,) = axes.patches
+    np.testing.assert_array_equal(steps.get_data().edges, np.arange(HORIZON + 1) + 0.5)
+    assert axes.get_xlim() == (0.5, HORIZON + 0.5)
+    (change,) = axes.lines
+    assert set(change.get_xdata()) == {7.5}  # between rounds 7 and 8, the first round of the new function
 
 
 class Oracle:
@@ -166,6 +198,20 @@ def test_a_play_lies_at_its_own_arm_also_among_arms_of_the_same_mean():
     np.testing.assert_array_equal(scene.places, scene.order[arms])
     assert set(scene.means) == {0.0, 1.0}
     assert len(set(scene.places)) == len(set(arms)) > 2
+
+
+def test_tiles_of_a_grid_cover_the_plane_and_other_points_are_dots():
+    figure = Figure()
+    of_grid, of_dots = figure.subplots(1, 2)
+    narrow = np.array([(x, y) for x in (0.0, 1.0, 3.0) for y in range(5)])
+    values = np.arange(15.0)
+    draw_values(of_grid, narrow, values, "", (0.0, 14.0))
+    draw_values(of_dots, narrow[:-1], values[:-1], "", (0.0, 14.0))
+    (tiles,) = of_grid.collections
+    assert isinstance(tiles, QuadMesh)
+    np.testing.assert_array_equal(tiles.get_array(), values.reshape(3, 5).T)
+    np.testing.assert_allclose(tiles.get_coordinates()[0, :, 0], [-0.5, 0.5, 2.0, 4.0])
+    assert not isinstance(of_dots.collections[0], QuadMesh)
 
 
 UNITS = (1e-12, 1e-6, 1e-3, 1.0, 1e3, 1e6, 1e12)

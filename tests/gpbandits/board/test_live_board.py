@@ -17,8 +17,8 @@ from urllib.parse import urlencode
 import pytest
 from pages import browser, needs_browser
 
-from gpbandits.board.app import state_of
-from gpbandits.experiments import open_results
+from gpbandits.board.app import Choice, film, state_of
+from gpbandits.experiments import load_study, open_results
 
 TABLES = (Path("/proc/net/tcp"), Path("/proc/net/tcp6"))
 STUDY = """
@@ -195,6 +195,15 @@ def _click_through(opened, address):
         "reward", "cost 1", "acquisition",
     ]  # fmt: skip
     assert opened.execute_script("return document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_a_film_of_a_slow_agent_is_cut_and_says_so(tmp_path, monkeypatch):
+    (tmp_path / "study.toml").write_text(STUDY)
+    study, choice = load_study(tmp_path / "study.toml"), Choice("Constrained", "random", rounds=5)
+    whole = film(study, choice)
+    assert whole["cut"] is None
+    monkeypatch.setattr("gpbandits.board.app.MOST_SECONDS", 0.0)
+    assert film(study, choice) == {"rounds": 5, "frames": whole["frames"][:1], "cut": 0.0}
 
 
 def gone(process):

@@ -15,7 +15,9 @@ from contextlib import contextmanager
 import pytest
 from pages import browser, needs_browser
 
+from agents import Linear
 from agents.tuning import PreferenceTuner
+from gpbandits.board.pictures import SPACE
 
 pytest.importorskip("uvicorn", reason="the extra `board` is not installed")
 import uvicorn
@@ -83,6 +85,21 @@ def test_the_page_finds_what_a_person_likes(client, tmp_path):
     assert [[*each.pair, each.outcome] for each in kept.questions[:40]] == state["told"]
 
 
+def test_a_page_that_is_opened_again_asks_the_question_that_was_open(client, tmp_path):
+    state = client("/question")[1]
+    state = client("/answer", json.dumps(answer(state)))[1]
+    assert client("/question")[1] == state
+    assert OpenQuestion(tmp_path / "tuner.json").state() == state
+
+
+def test_an_answer_to_an_earlier_question_is_kept_too(tmp_path):
+    earlier = OpenQuestion(tmp_path / "tuner.json")
+    earlier.tuner.ask()
+    earlier.tuner.ask()
+    earlier.answer(b'{"ticket": 0, "winner": "second"}')
+    assert PreferenceTuner.load(tmp_path / "tuner.json").questions[0].outcome == 0.0
+
+
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("text", "said"),
@@ -133,6 +150,11 @@ def test_a_second_page_on_the_file_shows_no_question_after_an_answer_that_it_can
     assert told == [1.0, None]
 
 
+def test_a_deep_answer_is_refused(tmp_path):
+    with pytest.raises(ValueError, match="an answer must be an object of ticket and winner"):
+        OpenQuestion(tmp_path / "tuner.json").answer(b"[" * 10**5)
+
+
 def test_a_long_answer_is_refused_before_it_is_read(client):
     before = client("/question")[1]
     status, refused = client("/answer", " " * 10**6)
@@ -147,6 +169,12 @@ def test_forms_of_other_sites_and_other_hosts_are_refused(client):
     assert client("/answer", told, **{"Content-Type": "text/plain"})[0] == 415
     assert client("/question", Host="evil.example")[0] == 400
     assert client("/question")[1]["told"] == []
+
+
+def test_a_file_of_another_tuner_is_refused(tmp_path):
+    PreferenceTuner({"x": Linear(0.0, 1.0)}, num_arms=8).save(tmp_path / "other.json")
+    with pytest.raises(ValueError, match=f"FILE must be a tuner of {', '.join(SPACE)}, got one of x"):
+        make_pictures(tmp_path / "other.json")
 
 
 @pytest.mark.long

@@ -9,6 +9,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 from agent_cases import BATCHED, SETTING, of_each_shape
+from study_cases import study_cases
 
 import agents
 from agents.registry import names
@@ -16,6 +17,7 @@ from bandit_envs.environment.registration import IDS
 from bandit_envs.problems import keywords_of
 from gpbandits import catalogue, cli
 from gpbandits.evaluation.result import Result
+from gpbandits.experiments import check_study, load_study
 from gpbandits.reproductions import REPRODUCTIONS
 
 SMALL = """
@@ -118,6 +120,13 @@ def test_one_environment_and_one_agent_are_shown_with_their_keywords(call):
     assert all(word in shown for word in ("Srinivas et al. 2010", "beta_scale", "0.1", "privileged"))
 
 
+@pytest.mark.parametrize(("command", "name"), [("envs", "GPBandit-PG-v0"), ("agents", "gp-ubc")])
+def test_an_unknown_name_ends_in_one_line_with_the_nearest(call, command, name):
+    code, out, err = call(command, name)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert "did you mean" in err
+
+
 def test_a_leaderboard_that_could_not_be_written_is_not_computed(call, tmp_path):
     (tmp_path / "file").touch()
     code, _, err = call(
@@ -212,6 +221,33 @@ def test_run_shows_who_did_better_and_keeps_everything(call, tmp_path):
     result = Result.load(tmp_path / "out" / "results" / "GP-l-0.2.parquet")
     assert result.agents == ["gp-ucb", "random"]
     assert result.regret["gp-ucb"].shape == (3, 15)
+
+
+@pytest.mark.long
+@undrawn
+def test_run_again_computes_nothing_and_prints_the_same(call, tmp_path, monkeypatch):
+    _, first, _ = call("--workers", "1", study=SMALL)
+
+    def compute(cell):
+        raise AssertionError("a stored cell was computed again")
+
+    monkeypatch.setattr("gpbandits.experiments.work.compute", compute)
+    code, second, _ = call("--workers", "1", study=SMALL)
+    assert code == 0
+    first_table, second_table = (out.partition("GP: l = 0.2\n")[2] for out in (first, second))
+    assert first_table
+    assert first_table == second_table
+
+
+@pytest.mark.long
+@undrawn
+def test_a_finished_run_is_run_again_from_the_study_that_it_kept(call, tmp_path):
+    call("--workers", "1", study=SMALL)
+    kept = tmp_path / "out" / "study.toml"
+    code, out, err = call("run", str(kept), "--out", str(tmp_path / "out"))
+    assert (code, err) == (0, "")
+    assert "3 trials of 15 rounds" in out
+    assert kept.read_text() == SMALL
 
 
 @pytest.mark.long
@@ -322,3 +358,15 @@ def test_an_agent_in_the_folder_in_which_one_is_takes_part(call, tmp_path, monke
     }
     assert means["own"] == means["gp-ucb"]
     assert sys.path == paths
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("path", study_cases("*.toml"))
+def test_the_studies_of_the_examples_can_be_made(path):
+    check_study(load_study(path))
+
+
+def test_a_class_that_declares_nothing_is_not_said_to_handle_nothing(call):
+    code, shown, _ = call("agents", "players:FirstArm")
+    assert code == 0
+    assert shown.count("not declared, assumed") == len(agents.Features._fields)

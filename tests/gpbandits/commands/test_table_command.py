@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 from bandit_envs.problems.table import reading_of
 from gpbandits import evaluate
 from gpbandits.commands import app
-from gpbandits.report.own_table import NEAR, found_rows, near_gap
+from gpbandits.report.own_table import NEAR, add_to_page, found_rows, gaps_of, near_gap, table_figure
 
 ROWS = "dose,kind,yield,hours\n1,a,0.5,2\n1,a,0.7,2\n10,a,0.9,3\n100,b,0.2,4\n1000,b,1.5,5\n"
 
@@ -56,6 +56,15 @@ def test_a_wrong_option_is_refused(csv, more, words):
     assert words in str(done.exception)
 
 
+def test_the_picture_shows_all_arms_and_the_share_within_each_gap():
+    rows = {"dose": [1.0, 2.0, 3.0], "yield": [1.0, 4.0, 2.0]}
+    for minimise, gaps in ((False, [0.0, 2.0, 3.0]), (True, [0.0, 1.0, 3.0])):
+        figure = table_figure(reading_of(rows, arms=["dose"]), "yield", minimise)
+        left, right = figure.axes
+        assert sum(bar.get_height() for bar in left.patches) == 3
+        np.testing.assert_allclose(right.lines[0].get_xdata(), gaps)
+
+
 def test_the_command_draws_run_times_and_leaves_out_what_must_never_be_played(csv, monkeypatch):
     drawn = []
     monkeypatch.setattr("gpbandits.evaluation.plots.save_figure", lambda figure, path: drawn.append(figure))
@@ -80,3 +89,20 @@ def test_an_agent_found_an_arm_from_the_round_on_in_which_its_simple_regret_is_s
     assert header == ("agent", "found in", "median round", "gap at the end")
     assert row[1] == f"{len(firsts)} of 4 trials"
     assert row[2] == f"{np.median(firsts):.0f}"
+
+
+def test_gaps_are_to_the_best_of_each_context():
+    rows = {"dose": [1.0, 2.0, 1.0, 2.0], "site": ["a", "a", "b", "b"], "yield": [1.0, 3.0, 7.0, 6.0]}
+    reading = reading_of(rows, arms=["dose"], context=["site"])
+    np.testing.assert_allclose(gaps_of(reading, "yield"), [[[2.0, 0.0], [0.0, 1.0]]])
+    left, _ = table_figure(reading, "yield").axes
+    assert "in each context" in left.get_ylabel()
+
+
+def test_what_was_found_is_written_into_the_page_as_text(tmp_path):
+    page = tmp_path / "report.html"
+    page.write_text('<main>before<section id="a"></section></main>after')
+    add_to_page(page, ("agent", "found in"), [("<b>mine</b>", "1 of 2 trials")])
+    assert page.read_text().startswith("<main>before<section>\n<h2>Best rows found</h2>")
+    assert page.read_text().endswith('<section id="a"></section></main>after')
+    assert '<th scope="row">&lt;b&gt;mine&lt;/b&gt;</th><td>1 of 2 trials</td>' in page.read_text()

@@ -58,6 +58,13 @@ def test_a_callback_cannot_change_what_an_agent_sees():
         assert np.array_equal(record.regret, played().records[name].regret)
 
 
+def test_rounds_after_a_spent_budget_are_not_told():
+    rounds = []
+    keywords = {"num_arms": 8, "horizon": 20, "budget": 3.0}
+    result = evaluate("GPBandit-GP-v0", ["random"], trials=1, env_kwargs=keywords, callback=rounds.append)
+    assert len(rounds) == result.played["random"][0] < 20
+
+
 def test_a_loop_of_ones_own_tells_in_the_same_form():
     env = BanditEnv("gp", **SMALL)
     observation, info = env.reset(seed=0)
@@ -80,3 +87,12 @@ def test_errors_of_a_callback_say_who_played():
     with pytest.raises(OSError, match="the tracker is down") as caught:
         played(broken)
     assert "while agent 'GP-UCB' played" in caught.value.__notes__
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [({"callback": 3}, "callback must be None or a callable"), ({"workers": 2}, "workers must be 1")],
+)
+def test_callbacks_that_cannot_be_called_are_refused(options, message):
+    with pytest.raises(ValueError, match=message):
+        played(**{"callback": print} | options)

@@ -9,6 +9,7 @@ import threading
 import time
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -18,6 +19,8 @@ from players import FirstArm
 
 import agents
 from agents.registry import resolve_agent
+from bandit_envs import BanditEnv
+from bandit_envs.laws.delays import PoissonDelay
 from bandit_envs.problems import build
 from gpbandits.evaluation import AgentCheckError, check_agent
 from gpbandits.evaluation.process_state import ProcessState
@@ -76,6 +79,19 @@ def test_every_registered_agent_passes_with_all_features_at_once(name, monkeypat
 @pytest.mark.parametrize("name", HERE)
 def test_every_registered_agent_passes_with_one_feature_after_the_other(name):
     check_agent(name)
+
+
+def test_the_global_generators_are_left_as_they_were():
+    class Global(Careful):
+        def reset(self, seed: int) -> None:
+            np.random.seed(seed % 2**32)  # noqa: NPY002 (what such an agent does)
+
+        def act(self, observation: Any) -> Any:
+            return int(np.random.randint(self.num_arms))  # noqa: NPY002
+
+    before = np.random.get_state(legacy=False)  # noqa: NPY002
+    check_agent(Global, FEW)
+    np.testing.assert_equal(np.random.get_state(legacy=False), before)  # noqa: NPY002
 
 
 # --- agents that break a rule ---
@@ -364,6 +380,28 @@ def test_an_agent_that_cannot_be_made_shows_its_own_error():
         check_agent("gp-ubc")
 
 
+@pytest.mark.long
+def test_an_agent_that_declares_no_delays_may_credit_the_arm_just_played():
+    def factory(setting: Any) -> Any:
+        return CreditsTheArmJustPlayed(setting)
+
+    with pytest.raises(AgentCheckError, match="late rewards"):
+        check_agent(factory, DELAYED)
+    factory.features = agents.Features()  # type: ignore[attr-defined]
+    check_agent(factory, DELAYED)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("stage", ["finite", "context", "constraint"])
+def test_late_rewards_and_costs_are_told_apart_on_every_stage(stage):
+    problem = MAKERS[stage]()
+    late = {stage: replace(problem, delay=PoissonDelay(3.0), max_delay=4)}
+    check_agent(Learner, late)
+    check_agent("gp-ucb", late)
+    with pytest.raises(AgentCheckError, match="late rewards"):
+        check_agent(CreditsTheArmJustPlayed, late)
+
+
 # --- which environments ---
 
 
@@ -372,6 +410,16 @@ def test_an_agent_is_checked_on_what_it_declares_to_handle():
     assert list(stages(agents.Features())) == ["finite"]
     assert list(stages(agents.Features(delay=True, box=True))) == ["finite", "box", "delay"]
     assert list(stages(agents.Features(finite=False, delay=True, box=True))) == ["box"]
+
+
+def test_the_delayed_stage_has_rounds_without_feedback_and_feedback_that_never_arrives():
+    env = BanditEnv(stages()["delay"])
+    env.reset(seed=11)
+    infos = [env.step(0)[4] for _ in range(24)]
+    arrivals = [int(info["feedback_mask"].sum()) for info in infos]
+    assert min(arrivals) == 0
+    assert max(arrivals) > 1
+    assert any(info["oracle"]["delay"] == -1 for info in infos)
 
 
 @pytest.mark.parametrize("error", [SystemExit(0), SystemExit("farewell"), GeneratorExit()])

@@ -52,6 +52,14 @@ def test_a_run_that_keeps_checkpoints_equals_the_whole_run_thinned_to_them_bit_f
     assert_same(evaluate(PROBLEM, AGENTS, trials=2, checkpoints=rounds), whole.at(kept))
 
 
+def test_an_earlier_end_is_the_last_checkpoint(whole):
+    keywords = KEYWORDS | {"max_episode_steps": 9}
+    short = evaluate("GPBandit-Composite-v0", AGENTS, trials=2, checkpoints=[4, 9], env_kwargs=keywords)
+    np.testing.assert_array_equal(short.rounds, [4, 9])
+    for label in AGENTS:
+        np.testing.assert_allclose(short.regret[label], whole.regret[label][:, [3, 8]], atol=1e-12)
+
+
 @pytest.mark.parametrize(
     "wrong", [[], [0, 50], [3, 3, 50], [5, 49], [2.5, 50], [[1, 50]], "log", lambda t: [t + 1]]
 )

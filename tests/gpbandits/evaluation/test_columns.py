@@ -49,6 +49,24 @@ def test_a_wrong_name_is_met_with_the_right_one(wrong, meant):
         COSTLY.table([wrong])
 
 
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"columns": "regret"}, "columns must be a list of names, such as .*, got \"?'regret"),
+        ({"columns": []}, "columns must be a list of names"),
+        ({"columns": ["regret", "regret"]}, "columns must be names that differ"),
+        ({"baseline": "GP-UBC"}, "baseline must be None or one of .*, got 'GP-UBC'"),
+        ({"style": "+-"}, 'style must be "interval" or "±", got \'\\+-\''),
+        ({"sort": "regert"}, r"unknown column 'regert' \(did you mean 'regret'\?\)"),
+        ({"metric": "simple"}, r"unknown metric 'simple' \(did you mean 'simple_regret'\?\)"),
+        ({"metric": "budget_regret"}, "metric must be what .* has, got 'budget_regret'"),
+    ],
+)
+def test_what_a_table_does_not_take_is_named(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        COSTLY.table(**arguments)
+
+
 def test_a_baseline_and_a_metric_decide_about_differences_and_medians():
     table = COSTLY.table(["median", "difference"], baseline="sdf", metric="simple_regret")
     last = {label: curve[:, -1] for label, curve in COSTLY.simple_regret.items()}

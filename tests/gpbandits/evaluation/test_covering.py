@@ -155,6 +155,12 @@ def test_unsafe_plays_are_those_that_violate_a_cost(violating):
     assert (violating.unsafe_plays["safe-ucb"] == 0).all()
 
 
+def test_a_result_without_costs_has_no_such_table():
+    plain = evaluate("GPBandit-GP-v0", ["random"], trials=1, env_kwargs={"num_arms": 5, "horizon": 3})
+    with pytest.raises(ValueError, match="needs costs"):
+        plain.safety_table()
+
+
 def test_what_is_reached_is_what_slopes_carry_step_by_step():
     reached = reachable(COSTS, SEED, LINE, [1.0])
     np.testing.assert_array_equal(reached, (COSTS[0] <= 0.0) & (LINE[:, 0] < 0.5))

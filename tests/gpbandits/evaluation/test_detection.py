@@ -7,8 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 import synthetic
+from cases import by_hand
 from matplotlib.collections import LineCollection
 
+from bandit_envs.laws import RecordedValues
+from bandit_envs.laws.drift import Replay
 from gpbandits.evaluation import Result, evaluate, match_alarms
 from gpbandits.evaluation.plots import alarm_figure, regret_figure
 from gpbandits.evaluation.record import join_trials, ragged
@@ -66,6 +69,12 @@ def test_alarms_are_matched_as_defined(seed):
     np.testing.assert_array_equal(found.false, false)
 
 
+def test_an_alarm_in_the_first_round_of_a_segment_detects_at_once_and_a_second_is_false():
+    found = match_alarms(np.array([3, 10, 11, 30]), np.array([10, 20, 30]))
+    np.testing.assert_array_equal(found.delays, [0, np.nan, 0])
+    np.testing.assert_array_equal(found.false, [3, 11])
+
+
 @pytest.mark.parametrize("agent", [Detector, one_by_one])
 def test_evaluate_reads_the_alarms_and_the_changes_of_every_trial(agent):
     result = evaluate("GPBandit-GP-v0", {"d": agent, "r": "random"}, trials=3, env_kwargs=SMALL)
@@ -78,6 +87,14 @@ def test_evaluate_reads_the_alarms_and_the_changes_of_every_trial(agent):
     assert (found.mean_delay, found.missed_share, found.false_alarms_a_run) == (2.0, 0.5, 2.0)
     assert (found.false_alarm_rate, found.false_run_share) == (2 / 30, 1.0)
     np.testing.assert_array_equal(found.false_alarms, [2, 2, 2])
+
+
+@pytest.mark.parametrize("agent", [Detector, one_by_one])
+def test_alarms_at_the_changes_of_a_replay_are_right_ones(agent):
+    rows = RecordedValues(np.random.default_rng(0).normal(size=(3, 25)))
+    replayed = by_hand(reward=rows, drift=Replay(10), horizon=30)
+    found = evaluate(replayed, {"d": agent}, trials=3).detections["d"]
+    assert (found.mean_delay, found.missed_share, found.false_alarms_a_run) == (2.0, 0.5, 2.0)
 
 
 @pytest.mark.parametrize("alarms", [[5, 5], [-1], [30], [2.5], [9, 3]])
@@ -110,6 +127,12 @@ def test_figures_of_a_detector_by_hand():
     np.testing.assert_array_equal(found.false_alarms, [1, 0, 0, 0])
     assert found.false_alarm_rate == 0.25 / 60
     assert found.false_run_share == 0.25
+
+
+def test_without_changes_every_alarm_is_false_and_there_is_nothing_to_miss():
+    found = detected(changes=((),) * 4).detections["GP-UCB"]
+    assert np.isnan([found.mean_delay, found.missed_share]).all()
+    assert found.false_alarms_a_run == 5 / 4
 
 
 def test_alarms_and_changes_are_saved_joined_and_kept_whole_when_thinned(tmp_path):
@@ -156,3 +179,8 @@ def test_the_figure_of_alarms_counts_them_over_time(tmp_path):
     assert lines_of(figure) == [[21, 41]]
     result.plot_alarms(tmp_path / "alarms.png")
     assert (tmp_path / "alarms.png").stat().st_size > 5000
+
+
+def test_there_is_no_figure_of_alarms_without_a_detector():
+    with pytest.raises(ValueError, match="alarms need an agent that detects changes"):
+        alarm_figure(synthetic.result())

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from players import FirstArm
 
-from gpbandits import Result, evaluate
+from gpbandits import Result, Results, evaluate
 
 PLACE = {"num_arms": 20, "horizon": 15}
 AGENTS = ["gp-ucb", "random"]
@@ -157,6 +157,13 @@ def test_what_was_asked_otherwise_is_not_read(other, tmp_path):
     assert set(tmp_path.iterdir()) > before
 
 
+def test_a_folder_takes_no_callback_and_isolated_agents_need_an_entropy(tmp_path):
+    with pytest.raises(ValueError, match="folder must be left out with a callback"):
+        played(folder=tmp_path, callback=print)
+    with pytest.raises(ValueError, match="entropy must be given with isolate and a folder"):
+        played(folder=tmp_path, isolate=True)
+
+
 SCRIPT = """
 import sys, time
 from gpbandits import evaluate
@@ -199,6 +206,17 @@ def test_a_killed_script_resumes_with_the_agents_that_it_defines_itself(tmp_path
     assert len(list(folder.glob("*.parquet"))) == 12  # another agent, by a value that its function uses
 
 
+def test_several_environments_share_a_folder(tmp_path):
+    places = {"a": ("GPBandit-GP-v0", PLACE), "b": ("GPBandit-RKHS-v0", PLACE)}
+    first = evaluate(places, AGENTS, trials=3, folder=tmp_path)
+    before = set(tmp_path.iterdir())
+    second = evaluate(places, AGENTS, trials=3, folder=tmp_path)
+    assert isinstance(second, Results)
+    assert set(tmp_path.iterdir()) == before
+    for label in places:
+        assert_equal(first[label], second[label])
+
+
 def test_results_of_several_environments_join_environment_by_environment(tmp_path):
     places = {"a": ("GPBandit-GP-v0", PLACE), "b": ("GPBandit-RKHS-v0", PLACE)}
     whole = evaluate(places, AGENTS, trials=3)
@@ -228,3 +246,20 @@ def test_a_file_that_an_option_names_is_read_anew_where_it_changed(tmp_path):
         weights.write_text(str(arm))
         found = played({"reading": (Reading, {"weights": str(weights)})}, folder=folder)
         assert (found.actions["reading"] == arm).all()
+
+
+def test_logs_of_plays_join_where_both_have_them():
+    first, second = (played(trials=2, first_trial=at, log=True) for at in (0, 2))
+    whole = played(log=True)
+    assert second.join(first).logs.keys() == whole.logs.keys() == set(AGENTS)
+    assert [len(each) for each in second.join(first).logs.values()] == [4, 4]
+    assert first.join(played(trials=2, first_trial=2)).logs == {}
+
+
+def test_rules_for_stopping_resume_too(tmp_path):
+    asked = {"stopping": ("knowledge-gradient", {"price": 0.01}), "folder": tmp_path}
+    first = played(["gp-ucb"], **asked)
+    before = set(tmp_path.iterdir())
+    assert_equal(played(["gp-ucb"], **asked), first)
+    assert set(tmp_path.iterdir()) == before
+    assert str(played(["gp-ucb"], **asked).stopping_table()) == str(first.stopping_table())

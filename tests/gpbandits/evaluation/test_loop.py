@@ -6,13 +6,15 @@ from functools import partial
 import gymnasium as gym
 import numpy as np
 import pytest
+from players import FirstArm
 from sklearn.gaussian_process.kernels import RBF
 
 import agents
 import bandit_envs  # noqa: F401 (registers the ids)
+from agents.registry import resolve_agent
 from bandit_envs import BanditEnv, Problem
 from bandit_envs.problems import build
-from gpbandits.evaluation import evaluate, trial_seeds
+from gpbandits.evaluation import Result, evaluate, trial_seeds
 
 SMALL = {"horizon": 20, "num_arms": 50}
 
@@ -220,6 +222,14 @@ def test_an_environment_whose_truth_is_no_number_is_named(key, of_arm):
         evaluate(made, ["random"], trials=1)
 
 
+def test_an_agent_of_batches_alone_is_told_what_it_lacks():
+    def many(setting, num_trials):
+        raise AssertionError
+
+    with pytest.raises(ValueError, match=r"must take num_trials=None.*give it that default"):
+        evaluate(lambda: gym.make("GPBandit-GP-v0", num_arms=9, horizon=5), {"many": many}, trials=1)
+
+
 def test_a_callable_takes_options_as_its_name_does():
     options = {"delta": 0.4, "beta_scale": 0.1}
     chosen = {
@@ -242,7 +252,41 @@ def test_an_environment_that_is_no_bandit_is_named():
         evaluate("CartPole-v1", ["random"], trials=1)
 
 
+def test_any_integers_will_do_and_can_be_saved(tmp_path):
+    integers = {"trials": np.int64(2), "seed": np.int64(3), "first_trial": np.int64(1)}
+    result = evaluate("GPBandit-GP-v0", ["random"], env_kwargs={"horizon": np.int64(5)}, **integers)
+    result.save(tmp_path / "result.parquet")
+    plain = evaluate("GPBandit-GP-v0", ["random"], trials=2, seed=3, first_trial=1, env_kwargs={"horizon": 5})
+    loaded = Result.load(tmp_path / "result.parquet")
+    np.testing.assert_array_equal(loaded.actions["random"], plain.actions["random"])
+
+
 def test_an_error_says_which_agent_and_trials_it_came_from():
     with pytest.raises(ValueError, match="action") as caught:
         evaluate("GPBandit-GP-v0", {"far": lambda setting: Scripted(setting, -1)}, trials=2, env_kwargs=SMALL)
     assert caught.value.__notes__ == ["in trials 0..0", "while agent 'far' played"]
+
+
+@pytest.mark.parametrize("num_constraints", [1, 2])
+def test_an_agent_of_one_trial_has_costs_and_violations_like_one_of_many(num_constraints):
+    keywords = {"horizon": 12, "num_arms": 20, "num_constraints": num_constraints}
+    one = resolve_agent("random")
+    result = evaluate(
+        "GPBandit-Constrained-v0",
+        {"many": "random", "one": lambda setting: one(setting)},
+        trials=3,
+        env_kwargs=keywords,
+    )
+    assert result.costs["one"].shape == (3, 12, num_constraints)
+    np.testing.assert_array_equal(result.costs["one"], result.costs["many"])
+    np.testing.assert_array_equal(result.violation["one"], result.violation["many"])
+
+
+@pytest.mark.parametrize("track", [object(), "two\nlines", 3])
+def test_a_track_that_is_no_text_is_refused(track):
+    class OfATrack(FirstArm):
+        pass
+
+    OfATrack.track = track
+    with pytest.raises(ValueError, match="track of an agent must be None or text in one line"):
+        evaluate("GPBandit-GP-v0", {"a": OfATrack}, trials=1, env_kwargs={"horizon": 3, "num_arms": 3})

@@ -136,6 +136,20 @@ def test_agents_that_do_the_same_are_seldom_taken_for_different():
     assert wrong / runs < 0.05 + 4 * np.sqrt(0.05 * 0.95 / runs)
 
 
+def test_few_trials_put_an_agent_of_more_violation_last_however_many_agents_there_are():
+    """Of 6 trials a p-value is at least 1/32, which is never significant with Holm's correction for 15."""
+    rng = np.random.default_rng(0)  # no two pairs are the same test
+    first = {f"safe{i}": 0.01 * rng.random(6) for i in range(5)} | {"blind": np.arange(6.0) + 1}
+    losses = {label: np.full(6, -i) for i, label in enumerate(first)}
+    assert ordered(losses, first)[-1] == "blind"
+
+
+def test_of_a_single_trial_the_difference_itself_decides():
+    losses = {"blind": np.array([1.0]), "safe": np.array([2.0])}
+    assert ordered(losses, {"blind": np.array([9.0]), "safe": np.array([0.0])}) == ["safe", "blind"]
+    assert ordered(losses, {"blind": np.array([0.0]), "safe": np.array([0.0])}) == ["blind", "safe"]
+
+
 def test_rank_sets_let_what_comes_first_decide_where_it_differs_significantly():
     rng = np.random.default_rng(1)
     losses = {label: rng.normal(level, 0.1, size=20) for label, level in zip("abc", (3, 2, 1), strict=True)}

@@ -8,7 +8,7 @@ import pytest
 
 import agents
 from gpbandits import evaluate
-from gpbandits.logs import read_log
+from gpbandits.logs import read_log, value_of
 
 RANDOM = agents.with_propensities()
 OTHERS = [
@@ -103,6 +103,19 @@ def test_rewards_are_logged_with_the_round_of_their_delivery():
     assert log.until == 59.0
 
 
+def test_contexts_are_logged_by_their_features():
+    few = {"num_contexts": 3, "horizon": 50, "num_arms": 4}
+    result = evaluate("GPBandit-Contextual-v0", ["random"], trials=2, env_kwargs=few, log=True)
+    for log in result.logs["random"]:
+        assert len(log.contexts[0]) == 3
+
+
+def test_arms_that_are_missing_have_no_part_in_the_probability():
+    half = {"availability": {"law": "bernoulli", "p": 0.5}, "num_arms": 6, "horizon": 40}
+    (log,) = evaluate("GPBandit-GP-v0", ["random"], trials=1, env_kwargs=half, log=True).logs["random"]
+    assert len(np.unique(log.propensity)) > 2
+
+
 @pytest.mark.long
 def test_logs_are_the_same_in_several_processes_and_in_files(tmp_path):
     pytest.importorskip("joblib")
@@ -114,3 +127,25 @@ def test_logs_are_the_same_in_several_processes_and_in_files(tmp_path):
     here.logs["random"][0].save(tmp_path / "log.csv")
     again = read_log(tmp_path / "log.csv", actions=4)
     np.testing.assert_array_equal(again.reward, here.logs["random"][0].reward)
+
+
+@pytest.mark.filterwarnings("ignore::gpbandits.logs.LogWarning")
+def test_a_policy_is_valued_from_the_log_of_an_agent():
+    few = {"num_arms": 4, "horizon": 1500}
+    (log,) = evaluate("GPBandit-GP-v0", ["random"], trials=1, env_kwargs=few, log=True).logs["random"]
+    for arm in range(4):
+        found = value_of(np.eye(4)[arm], log, methods=["snips"])["snips"]
+        assert found.value == pytest.approx(log.reward[log.action == arm].mean())
+
+
+@pytest.mark.parametrize(
+    ("env", "given"),
+    [
+        ("GPBandit-GP-v0", {"continuous": True}),
+        ("GPBandit-Duel-v0", {}),
+        ("GPBandit-GP-v0", {"aggregated": True}),
+    ],
+)
+def test_plays_that_are_no_single_arms_are_not_logged(env, given):
+    with pytest.raises(ValueError, match="log must be False where actions are no single arms"):
+        evaluate(env, ["random"], trials=1, env_kwargs=given, log=True)

@@ -3,6 +3,7 @@
 import dataclasses
 import itertools
 import os
+from types import SimpleNamespace
 
 import matplotlib.figure
 import numpy as np
@@ -11,9 +12,11 @@ from matplotlib.figure import Figure
 from matplotlib.image import imread
 from synthetic import result
 
+from gpbandits.evaluation.learning import learning_curve
 from gpbandits.evaluation.marks import GREY, marks_in, styles
 from gpbandits.evaluation.measures import Overlay
 from gpbandits.evaluation.panels import add_inset, flattened
+from gpbandits.evaluation.statistics import bootstrap_interval
 
 
 def legend(figure):
@@ -321,3 +324,22 @@ def test_highlighted_curves_keep_their_colour_and_others_are_grey():
     for wrong in ("GP-TS", ["nobody"]):
         with pytest.raises(ValueError, match="highlight must be a list of some of"):
             result().plot(highlight=wrong)
+
+
+def seed(number: int, steps: int = 100, copies: int = 2) -> SimpleNamespace:
+    regret = np.random.default_rng(number).exponential(1.0, steps) / np.arange(1, steps + 1)
+    return SimpleNamespace(history=(copies * np.arange(1, steps + 1), regret))
+
+
+def test_a_curve_is_the_mean_over_seeds_of_stretches_up_to_the_shortest_training():
+    runs = [seed(0).history, seed(1, steps=80).history, seed(2).history]
+    steps, found = learning_curve(runs, 8)
+    stretches = np.array([regret[:80].reshape(8, 10).mean(axis=1) for _, regret in runs])
+    np.testing.assert_array_equal(steps, 2 * np.arange(10, 81, 10))
+    np.testing.assert_allclose(found, bootstrap_interval(stretches))
+
+
+@pytest.mark.parametrize("learners", [{}, {"PPO": []}, {"PPO": SimpleNamespace()}, {"PPO": seed(0, steps=0)}])
+def test_what_is_no_training_is_named(learners):
+    with pytest.raises(ValueError, match="RegretCallback"):
+        result().plot_learning(learners)

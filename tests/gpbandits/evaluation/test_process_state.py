@@ -90,6 +90,14 @@ def test_a_folder_that_was_removed_does_not_keep_the_rest_from_being_restored(tm
     assert np.geterr()["divide"] != "raise"
 
 
+def test_warnings_that_an_agent_hushed_are_given_again():
+    with pytest.warns(FutureWarning, match="later"):  # noqa: PT031
+        with preserved_process():
+            warnings.simplefilter("ignore", FutureWarning)
+            warnings.warn("later", FutureWarning, stacklevel=1)
+        warnings.warn("later", FutureWarning, stacklevel=1)
+
+
 class OneSetting(gym.Wrapper):
     """Publishes the same setting in every trial, as an environment of another package may."""
 

@@ -143,6 +143,11 @@ def test_learners_are_named_by_the_versions_of_their_libraries_and_other_agents_
     assert "uninstalled" not in versions("sb3-ppo").values()
 
 
+def test_a_package_names_what_its_agents_rest_on(module):
+    module(my_agent='__distributions__ = ("joblib",)\n' + AGENT, my_numbers="ARM = 0")
+    assert versions("my_agent:Fixed").keys() - versions("random").keys() == {"joblib"}
+
+
 @pytest.mark.long
 def test_a_law_of_a_users_module_is_known_to_workers_by_the_module_that_the_id_names(module, tmp_path):
     text = (ROOT / "docs" / "guides" / "law.md").read_text(encoding="utf-8")
@@ -212,3 +217,10 @@ def test_a_run_computes_damaged_cells_anew_and_no_others(tmp_path, workers):
     assert [store.path(outcome.cell) for outcome in outcomes] == [damaged]
     assert Result.load(damaged).regret["gp-ucb"].tolist() == before.regret["gp-ucb"].tolist()
     assert sound.stat().st_mtime_ns == untouched
+
+
+def test_a_folder_that_is_gone_is_named(tmp_path):
+    cell, folder = next(STUDY.cells()), tmp_path / "deleted"
+    with pytest.raises(FileNotFoundError, match="the folder of the cells is missing, or not shared") as error:
+        settle(CellTask(cell, Store(folder).path(cell), Store.metadata(cell)))
+    assert Path(error.value.filename) == folder

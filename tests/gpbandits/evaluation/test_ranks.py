@@ -118,3 +118,24 @@ def test_two_agents_that_are_nearly_equal_do_not_hide_who_differs():
     assert tuple(sets["agent 0"])[1:] == (1, 2)
     assert tuple(sets["twin 7"])[1:] == (15, 16)
     assert all(rank.high - rank.low <= 3 for rank in sets.values())
+
+
+def test_an_agent_that_repeats_another_costs_no_power():
+    rng = np.random.default_rng(3)
+    differences = rng.normal(0.5, 1.0, size=(20, 5))
+    again = np.concatenate([differences, -differences, differences], axis=1)
+    np.testing.assert_allclose(joint_tests(again)[:5], joint_tests(differences))
+
+
+def test_each_quantity_has_a_scale_of_its_own():
+    rng = np.random.default_rng(3)
+    differences, quantity = rng.normal(0.7, 1.0, size=(20, 6)), np.array([0, 1, 0, 1, 0, 1])
+    p_values = joint_tests(differences, quantity)
+    np.testing.assert_allclose(joint_tests(differences * np.where(quantity, 1e6, 1.0), quantity), p_values)
+    assert (p_values <= 0.05).any()
+
+
+def test_equal_differences_of_no_spread_are_significant():
+    p_values = joint_tests(np.stack([np.full(8, 0.1), np.zeros(8)], axis=1))
+    assert p_values[0] < 0.001
+    assert p_values[1] == 1.0

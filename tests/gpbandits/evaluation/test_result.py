@@ -108,6 +108,39 @@ def test_the_frame_has_one_row_an_agent_trial_and_round():
     assert row["action_1"] == res.actions["GP-TS"][5, 30, 1]
 
 
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Result("e", 0, {}), "at least one agent"),
+        (
+            lambda: Result("e", 0, {"a": record(), "b": record(num_trials=3)}),
+            r"regret of agent 'b' must have shape \(8",
+        ),
+        (lambda: Result("e", 0, {"a": record()._replace(seconds=np.ones(3))}), "seconds of agent 'a'"),
+        (lambda: Result("e", 0, {"a": record()}, frozenset({"b"})), "without a record: b"),
+        (lambda: result().at([1, 5]), "horizon 60"),
+        (lambda: result().at([0, 60]), "at least 1"),
+        (lambda: result().curves("total"), "choose one of budget_regret, regret"),  # pyright: ignore
+        (lambda: result().plot("r.bmp"), "one of .pdf, .png, .svg"),
+        (lambda: result().plot("r.png", scale="log"), "unknown scale 'log'"),  # pyright: ignore
+    ],
+)
+def test_bad_input_gives_a_clear_error(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()
+
+
+def test_a_foreign_file_is_named(tmp_path):
+    result().to_frame().to_parquet(tmp_path / "f.parquet")
+    with pytest.raises(ValueError, match=r"f\.parquet is a Parquet file, but not one"):
+        Result.load(tmp_path / "f.parquet")
+
+
+def test_a_folder_is_no_file(tmp_path):
+    with pytest.raises(ValueError, match="path must be of a file that `save` wrote, not a folder"):
+        Result.load(tmp_path)
+
+
 def test_a_damaged_file_is_named(tmp_path):
     result().save(tmp_path / "r.parquet")
     (tmp_path / "r.parquet").write_bytes((tmp_path / "r.parquet").read_bytes()[:-100])
@@ -143,6 +176,46 @@ def test_the_table_prints_as_aligned_text_and_marks_privileged_agents():
 
 def test_an_agent_that_approximates_may_still_be_the_baseline():
     assert "minus GP-UCB" in result(approximate={"GP-UCB"}).table().header
+
+
+def test_one_trial_has_a_table_without_intervals():
+    text = str(result(num_trials=1).table())
+    assert "[" not in text.splitlines()[4].split("  ")[1]
+    assert "nan" not in text
+    assert "1 trial of 60 rounds" in text
+    assert "interval" not in text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0, "0"),
+        (1234.56, "1235"),
+        (12.345, "12.3"),
+        (0.012345, "0.0123"),
+        (-3e-7, "-3.00e-07"),
+        (np.nan, "-"),
+    ],
+)
+def test_numbers_have_three_significant_digits(value, text):
+    assert number(value) == text
+
+
+@pytest.mark.long
+def test_curves_that_reach_zero_or_are_missing_can_be_drawn_on_logarithmic_axes(tmp_path):
+    res = result()
+    res.simple_regret["GP-TS"][:, 20:] = 0
+    res.simple_regret["GP-UCB"][:] = 0
+    res.simple_regret["random"][:, :3] = np.nan
+    res.plot(tmp_path / "r.png", scale="log-log", metric="simple_regret")
+
+
+@pytest.mark.long
+def test_no_regret_at_all_can_be_drawn_on_logarithmic_axes(tmp_path):
+    none = result()
+    for each in none.records.values():
+        each.regret[:] = 0
+    none.plot(tmp_path / "r.png", scale="log-log")
 
 
 @pytest.mark.parametrize(

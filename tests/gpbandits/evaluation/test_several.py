@@ -10,6 +10,7 @@ from rich.console import Console
 from synthetic import record, result
 
 from gpbandits import Results, evaluate
+from gpbandits.evaluation.environments import overview
 from gpbandits.evaluation.formats import text
 from gpbandits.evaluation.statistics import bootstrap_interval, significant_signs
 
@@ -33,6 +34,32 @@ def test_each_result_is_that_of_a_call_of_its_own():
             np.testing.assert_array_equal(together[label].regret[name], single.regret[name])
 
 
+@pytest.mark.parametrize(
+    ("places", "options", "message"),
+    [
+        ({}, {}, "environment must be at least one"),
+        ({"a": ("GPBandit-GP-v0",)}, {}, "environment .a. must be an id, a Problem, or .id, keywords."),
+        ({1: "GPBandit-GP-v0"}, {}, "label of an environment must be text in one line, got 1"),
+        ({"a": "GPBandit-GP-v0"}, {"label": "b"}, "label must be left out of several environments"),
+        ({"a": ("GPBandit-GP-v0", {"horizons": 3})}, {}, "unexpected keyword argument 'horizons'"),
+    ],
+)
+def test_bad_input_gets_one_clear_error(places, options, message):
+    with pytest.raises(ValueError, match=message):
+        evaluate(places, ["random"], **options)
+
+
+def test_an_error_of_the_last_environment_comes_before_any_is_played():
+    played = []
+    with pytest.raises(ValueError, match="horizons"):
+        evaluate(
+            {"good": ("GPBandit-GP-v0", FEW), "bad": ("GPBandit-GP-v0", {"horizons": 3})},
+            ["random"],
+            progress=lambda label, count: played.append(label),
+        )
+    assert played == []
+
+
 def stored(title, factors, **more):
     """A result in which regret is the base's times a factor; equal factors are equal values."""
     made = result(labels=tuple(factors), num_trials=12, **more)
@@ -54,6 +81,16 @@ def test_the_least_and_what_does_not_differ_from_it_are_bold_and_cells_are_means
     assert bold(table) == {("A", "x"), ("A", "y"), ("B", "y"), ("B", "z")}
     assert table.texts[0][3] == text(bootstrap_interval(A.regret["z"][:, -1]))
     assert list(significant_signs([(A.regret["z"][:, -1], A.regret["x"][:, -1])])) == [1]  # hence not bold
+
+
+@pytest.mark.parametrize(("trials", "few"), [(5, True), (6, True), (7, False)])
+def test_a_table_of_too_few_trials_for_any_difference_says_so(trials, few):
+    """Of two lines the least p-value is 2 * 2^(1 - B): below 5 % from B = 7 on."""
+    made = result(labels=("low", "high"), num_trials=trials)
+    far = [{"low": record(trials, seed=i), "high": record(trials, seed=i, shift=1.0 + i)} for i in range(2)]
+    table = overview([dataclasses.replace(made, records=records) for records in far])
+    assert any("too few for any difference" in note for note in table.notes) == few
+    assert len(table.bold) == (4 if few else 2)
 
 
 def test_an_agent_that_sees_the_truth_is_never_the_best():
@@ -106,3 +143,23 @@ def test_a_folder_keeps_the_environments_their_order_and_every_number(tmp_path):
                 np.testing.assert_array_equal(np.asarray(ours), np.asarray(read))
     assert loaded.table() == Results(dict(loaded)).table()
     saved.save(tmp_path / "new" / "folder")  # the same files again
+
+
+def test_a_folder_with_other_files_and_one_without_any_are_refused(tmp_path):
+    Results({"A": A, "B": B}).save(tmp_path)
+    with pytest.raises(ValueError, match="folder must be one without other Parquet files, got"):
+        Results({"A": A}).save(tmp_path)
+    with pytest.raises(ValueError, match=r"folder must be one that `Results.save` wrote, got"):
+        Results.load(tmp_path / "nothing")
+
+
+def test_a_table_of_environments_takes_a_metric_and_half_widths():
+    table = Results({"A": A, "B": B}).table(metric="simple_regret", style="±")
+    assert [row[0] for row in table.rows] == [A.environment, B.environment]
+    last = A.simple_regret[A.agents[0]][:, -1]
+    np.testing.assert_array_equal(table.rows[0][1], bootstrap_interval(last))
+    assert all(" ± " in text for text in table.texts[0][1:])
+    assert table.notes[0].startswith("Means of simple regret at the horizon")
+    assert "± half the width of 95 %" in table.notes[0]
+    with pytest.raises(ValueError, match="unknown metric 'simple'"):
+        Results({"A": A}).table(metric="simple")

@@ -9,12 +9,14 @@ from bandit_envs import Decisions, make
 from bandit_envs.data import find
 from bandit_envs.environment.registration import IDS
 from bandit_envs.laws import NoNoise, RecordedValues
+from bandit_envs.laws.availability import BernoulliAvailability
 from bandit_envs.laws.drift import OrnsteinUhlenbeck, Replay
 from bandit_envs.problem.decisions import unit_grid
 from bandit_envs.problems import data_files
 from gpbandits.evaluation import Result, evaluate, trace, trial_seeds
 from gpbandits.evaluation import record as records
 from gpbandits.evaluation.measures import metrics_of
+from gpbandits.evaluation.simple_regret import BestPlay
 from gpbandits.report.tables import summary
 
 HORIZON = 30
@@ -84,6 +86,13 @@ def test_it_is_what_the_definition_says_in_whole_records_and_in_thinned_ones(cas
     np.testing.assert_array_equal(thinned.simple_regret, record.simple_regret[:, np.array(ROUNDS) - 1])
 
 
+def test_of_one_context_what_has_arrived_counts():
+    regret, delay = np.array([[5.0, 1.0, 3.0, 0.5, 2.0]]), np.array([[2, 2, 0, -1, 0]])
+    everywhere, feasible = np.zeros_like(delay), np.ones_like(delay, dtype=bool)
+    best = BestPlay().follow(regret, delay, feasible, everywhere, everywhere)
+    np.testing.assert_array_equal(best, [[np.inf, np.inf, 3.0, 1.0, 1.0]])
+
+
 def always(arm):
     """An agent that plays one arm."""
 
@@ -120,6 +129,33 @@ def test_where_functions_drift_no_table_or_figure_has_simple_regret(tmp_path):
     assert "simple regret" in still.table().header
     assert "simple regret" not in summary(result).header
     assert "simple regret" in summary(still).header
+
+
+def test_a_play_while_better_arms_are_missing_is_as_far_from_the_best_as_ever():
+    function = by_hand(availability=BernoulliAvailability(0.3))
+    result = evaluate(function, ["random"], trials=8)
+    for i, arms in enumerate(result.actions["random"]):
+        env = make(function)
+        env.reset(seed=trial_seeds(0, i)[0])
+        means = env.unwrapped.simulator.trials[0].means[0, 0]
+        expected = np.minimum.accumulate(means.max() - means[arms])
+        np.testing.assert_allclose(result.simple_regret["random"][i], expected, atol=1e-12)
+
+
+def test_regret_at_a_stop_is_that_of_the_recommended_arm_whatever_was_available():
+    function = by_hand(availability=BernoulliAvailability(0.3), horizon=60)
+    rules = {
+        "early": ("plateau", {"rounds": 2, "share": 0.5}),
+        "never": ("knowledge-gradient", {"price": 1e-9}),
+    }
+    result = evaluate(function, ["gp-ucb"], trials=8, stopping=rules)
+    for i, actions in enumerate(result.actions["gp-ucb"]):
+        env = make(function)
+        env.reset(seed=trial_seeds(0, i)[0])
+        means = env.unwrapped.simulator.trials[0].means[0, 0]
+        regrets = means.max() - means[np.unique(actions)]
+        for rule in result.stopped["gp-ucb"].values():
+            assert np.abs(regrets - rule.regret[i]).min() < 1e-12
 
 
 class Unsafe(FirstArm):

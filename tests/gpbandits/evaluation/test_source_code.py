@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import platform
 import re
 import shutil
 from importlib.machinery import PathFinder
@@ -11,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from gpbandits.evaluation import provenance
-from gpbandits.evaluation.provenance import OURS
+from gpbandits.evaluation.provenance import OURS, versions
 
 ROOT = Path(__file__).parents[3]
 SHOWING = re.compile(r"\bimport matplotlib|\bfrom (matplotlib|rich|typer|jinja2|pyarrow)\b")
@@ -132,6 +133,13 @@ def test_code_is_parsed_once_until_its_bytes_change_or_the_cache_is_damaged(chec
     assert (again(), "loop.py" in parsed) == (edited, True)
 
 
+def test_all_of_the_agents_and_of_the_problems_is_hashed_but_for_pictures(checkout):
+    for package in ("agents", "bandit_envs"):
+        pictures = checkout / package / provenance.PICTURES[package]
+        code = {path for path in (checkout / package).rglob("*.py") if pictures not in path.parents}
+        assert code <= provenance.files_of(package)
+
+
 @pytest.mark.long
 def test_what_plays_is_the_loop_and_whatever_it_imports_and_nothing_that_shows(checkout):
     files = playing(checkout)
@@ -141,3 +149,7 @@ def test_what_plays_is_the_loop_and_whatever_it_imports_and_nothing_that_shows(c
     trace.write_text(trace.read_text() + "\ndef late():\n    from gpbandits.evaluation import new\n")
     (checkout / "gpbandits" / "evaluation" / "new.py").write_text("import gpbandits.theory.regret\n")
     assert playing(checkout) - files >= {"gpbandits/evaluation/new.py", "gpbandits/theory/regret.py"}
+
+
+def test_trees_are_compared_within_one_version_of_python(checkout):
+    assert versions("random")["python"] == platform.python_version()

@@ -37,6 +37,13 @@ def test_curves_carry_their_last_value_after_the_last_play():
                 assert curves is result.simple_regret or (np.diff(row[:rounds]) != 0).any()
 
 
+def test_the_budget_is_never_exceeded_and_less_than_a_play_is_left():
+    result = played()
+    for label in result.agents:
+        left = 6.0 - result.spent[label][:, -1]
+        assert ((left >= 0) & (left < 1.2)).all()
+
+
 def test_budget_regret_is_what_the_best_rate_would_have_earned_less_the_rewards():
     keywords = {**ENVIRONMENT, "budget": {"law": "unit", "budget": 6}}
     result = evaluate("GPBandit-Budget-v0", ["random"], trials=3, env_kwargs=keywords)
@@ -56,12 +63,36 @@ def test_a_file_keeps_what_was_spent(tmp_path):
     assert {"round_spent", "round_shortfall"} <= set(result.to_frame().columns)
 
 
+def test_checkpoints_keep_the_sums():
+    whole = played()
+    rounds = np.unique(np.geomspace(1, whole.horizon, 7).astype(int))
+    for thin in (whole.at(rounds), played(checkpoints=tuple(rounds.tolist()))):
+        for label in whole.agents:
+            np.testing.assert_allclose(thin.spent[label], whole.spent[label][:, rounds - 1])
+            np.testing.assert_array_equal(
+                thin.simple_regret[label], whole.simple_regret[label][:, rounds - 1]
+            )
+            np.testing.assert_array_equal(thin.played[label], whole.played[label])
+
+
 def test_a_curve_over_the_budget_is_what_a_trial_had_when_that_was_spent():
     spent, values = np.array([[1.0, 1.5, 3.0, 3.0]]), np.array([[10.0, 20.0, 30.0, 30.0]])
     grid = np.array([1.0, 1.4, 1.5, 2.9, 3.0, 4.0])
     np.testing.assert_array_equal(over_budget(values, spent, grid), [[10, 10, 20, 20, 30, 30]])
     whole = budget_grid([spent, np.array([[0.5, 2.0, 2.0, 2.0]])])
     assert (whole[0], whole[-1]) == (1.0, 3.0)
+
+
+def test_what_needs_a_budget_says_so(tmp_path):
+    free = evaluate("GPBandit-GP-v0", ["random"], trials=2, env_kwargs={"num_arms": 9, "horizon": 5})
+    assert free.spent == free.budget_regret == {}
+    assert (free.played["random"] == 5).all()
+    with pytest.raises(ValueError, match='x must be "round" where plays cost nothing'):
+        free.plot(tmp_path / "figure.png", x="spent")
+    with pytest.raises(ValueError, match="unknown x 'time'"):
+        free.plot(tmp_path / "figure.png", x="time")
+    with pytest.raises(ValueError, match='metric "budget_regret" needs an environment with a budget'):
+        free.plot(tmp_path / "figure.png", metric="budget_regret")
 
 
 class Spender(FirstArm):
@@ -99,3 +130,12 @@ def test_few_plays_are_no_merit_anywhere():
     assert comparison(result).name == "comparison-budget_regret"
     assert next(iter(metrics_of(result))) == "budget_regret"
     assert "budget regret" in result.plot().axes[0].get_ylabel()
+
+
+@pytest.mark.long
+def test_averages_are_of_the_plays_that_were_made():
+    result = contest()
+    for label, average in result.average_regret.items():
+        np.testing.assert_allclose(average[:, -1], result.regret[label][:, -1] / result.played[label])
+        np.testing.assert_array_equal(average[:, 0], result.regret[label][:, 0])
+    assert "budget regret" in summary(result).header

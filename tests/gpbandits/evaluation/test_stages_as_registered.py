@@ -56,6 +56,29 @@ def test_a_trial_does_not_depend_on_how_many_there_are(registered, agent):
         np.testing.assert_allclose(among.regret[agent][:1], alone.regret[agent], atol=1e-9)
 
 
+class Even:
+    def __init__(self, setting):
+        self.arms = len(setting.arms)
+
+    def reset(self, seed):
+        self.rng = np.random.default_rng(seed)
+
+    def act(self, observation):
+        return int(self.rng.integers(self.arms))
+
+    def update(self, *round_):
+        pass
+
+
+def test_all_agents_play_the_same_environment(registered):
+    agents = {"ours": "gp-ucb", "one by one": lambda setting: Even(setting)}
+    plain, halved = (
+        evaluate(name, agents, trials=3, env_kwargs=SMALL) for name in ("GPBandit-GP-v0", "Halved-v0")
+    )
+    for label in agents:
+        np.testing.assert_allclose(halved.regret[label], plain.regret[label] / 2, atol=1e-9)
+
+
 def test_a_limit_that_was_registered_holds(registered):
     stage = Stage("Shorter-v0", SMALL)
     assert (stage.horizon, stage.limit) == (5, 5)

@@ -4,6 +4,7 @@ from datetime import datetime
 
 import numpy as np
 import pytest
+from players import FirstArm
 from sklearn.gaussian_process.kernels import RBF
 from synthetic import result as synthetic_result
 
@@ -58,6 +59,11 @@ def test_a_loaded_result_says_by_which_code_it_was_played_what_and_when(tmp_path
     assert found["played"] in shown
 
 
+def test_other_keywords_are_another_fingerprint_and_the_same_are_the_same():
+    one, other, again = (played(**more).origins[0]["played"] for more in ({}, {"noise_std": 0.5}, {}))
+    assert one == again != other
+
+
 def test_a_result_that_is_saved_again_keeps_the_origin_of_its_numbers(tmp_path, monkeypatch):
     played().save(tmp_path / "a.parquet")
     first = Result.load(tmp_path / "a.parquet")
@@ -73,6 +79,11 @@ def test_without_timings_equal_numbers_are_equal_bytes_whenever_they_were_played
     monkeypatch.setattr(stamps, "now", lambda: "later")
     played().save(tmp_path / "b.parquet", timings=False)
     assert (tmp_path / "a.parquet").read_bytes() == (tmp_path / "b.parquet").read_bytes()
+
+
+def test_the_package_of_an_agent_of_ones_own_is_among_the_code(tmp_path):
+    evaluate("GPBandit-GP-v0", {"mine": FirstArm}, trials=1, env_kwargs=SMALL).save(tmp_path / "a.parquet")
+    assert "players" in Result.load(tmp_path / "a.parquet").origins[0]["code"]
 
 
 @pytest.mark.parametrize("origins", [[3], [{}], [{"commit": 3}]])

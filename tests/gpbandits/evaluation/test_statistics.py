@@ -50,6 +50,20 @@ def test_the_interval_is_scipys_bca(regret):
     np.testing.assert_allclose(ours.estimate, regret.mean(axis=0))
 
 
+def test_many_columns_are_done_in_blocks_with_the_same_resamples(regret):
+    wide = np.tile(regret, (1, 100))
+    np.testing.assert_allclose(bootstrap_interval(wide).high, np.tile(bootstrap_interval(regret).high, 100))
+
+
+def test_the_same_seed_gives_the_same_interval(regret):
+    np.testing.assert_array_equal(bootstrap_interval(regret, seed=5), bootstrap_interval(regret, seed=5))
+    assert (bootstrap_interval(regret, seed=5).low != bootstrap_interval(regret, seed=6).low).all()
+
+
+def test_equal_trials_have_an_interval_of_no_width():
+    np.testing.assert_allclose(bootstrap_interval(np.full((7, 2), 0.1)), 0.1, rtol=1e-12)
+
+
 def test_one_trial_has_no_interval():
     estimate, low, high = bootstrap_interval(np.array([[1.0, 2.0]]))
     np.testing.assert_array_equal(estimate, [1.0, 2.0])
@@ -161,6 +175,14 @@ def test_slope_weighs_stretches_of_the_logarithm_alike_whatever_the_spacing(roun
     assert slope.estimate == pytest.approx(0.6, abs=0.01)
 
 
+def test_slope_interval_holds_the_true_exponent():
+    rounds = np.arange(1, 301)
+    steps = np.random.default_rng(6).exponential(size=(40, 300)) * np.diff(np.sqrt(rounds), prepend=0)
+    _, low, high = log_log_slope(steps.cumsum(axis=1), rounds, window=(30, 300))
+    assert low < 0.5 < high
+    assert high - low < 0.2
+
+
 def test_band_and_interquartile_mean_of_known_values():
     values = np.arange(101.0)
     np.testing.assert_allclose(quantile_band(values), [50, 10, 90])
@@ -184,6 +206,11 @@ def test_the_interval_of_a_ratio_is_scipys_paired_bca():
     half_width = (theirs.high - theirs.low) / 2
     assert ours.estimate == above.mean() / below.mean()
     np.testing.assert_allclose([ours.low, ours.high], theirs, atol=0.05 * half_width)
+
+
+def test_a_constant_ratio_has_no_width():
+    below = np.random.default_rng(9).exponential(size=(12, 2))
+    np.testing.assert_allclose(paired_ratio(3 * below, below), 3.0)
 
 
 def test_a_ratio_whose_resampled_baseline_is_not_positive_has_no_ends():
@@ -261,6 +288,13 @@ def test_pairs_that_are_repeated_turned_or_equal_are_no_further_tests():
     assert significant_signs([*pairs, (high, high[::-1])]).tolist() == [0] * 5
 
 
+def test_a_pair_with_a_value_that_is_not_finite_is_not_significant():
+    assert significant_signs([(np.full(8, np.nan), np.zeros(8)), (np.ones(8), np.zeros(8))]).tolist() == [
+        0,
+        1,
+    ]
+
+
 @pytest.mark.parametrize("n", range(1, 60))
 def test_wilsons_interval_of_none_and_of_all_ends_there(n):
     assert wilson_interval(np.zeros(()), n).low == 0.0
@@ -293,6 +327,12 @@ def test_comparisons_are_those_of_the_pairs_with_p_values_corrected_for_their_nu
     assert far.num_trials == 12
 
 
+def test_a_baseline_of_negative_regret_has_differences_but_no_ratio():
+    (comparison,) = compare({"a": np.ones(6), "b": np.full(6, -1.0)}, "b").values()
+    np.testing.assert_allclose(comparison.difference, 2.0)
+    assert np.isnan(comparison.ratio).all()
+
+
 def test_scores_are_1_without_loss_and_0_as_the_reference():
     scores = normalised_scores({"a": np.zeros(3), "r": np.array([1.0, 2.0, 3.0])}, "r")
     np.testing.assert_array_equal(scores["a"], 1.0)
@@ -306,3 +346,27 @@ def test_the_profile_is_the_share_of_trials_above_each_threshold():
     assert (np.diff(profile.estimate) <= 0).all()
     assert (profile.low <= profile.estimate).all()
     assert (profile.estimate <= profile.high).all()
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: bootstrap_interval(np.empty((0, 3))), "at least one trial"),
+        (lambda: bootstrap_interval(np.ones(3), level=95), r"level must lie in \(0, 1\), got 95"),
+        (lambda: paired_difference(np.ones(3), np.ones(4)), "equal shapes"),
+        (lambda: log_log_slope(np.ones((2, 5)), np.arange(1, 6), (5, 9)), "at least two"),
+        (lambda: log_log_slope(np.ones((2, 5)), np.arange(5), (0, 4)), "round 1 or later"),
+        (lambda: quantile_band(np.empty((0, 3))), "at least one trial"),
+        (lambda: interquartile_mean(np.empty(0)), "at least one trial"),
+        (lambda: paired_ratio(np.ones(3), np.zeros(3)), "positive mean; use paired_difference"),
+        (lambda: probability_of_improvement(np.ones(3), np.ones(2)), "equal shapes"),
+        (lambda: compare({"a": np.ones(3)}, "b"), "unknown baseline 'b'; choose one of a"),
+        (lambda: normalised_scores({"a": np.ones(3)}, "b"), "unknown reference 'b'; choose one of a"),
+        (lambda: normalised_scores({"a": np.zeros(3)}, "a"), "positive mean loss"),
+        (lambda: performance_profile([], np.ones(1)), "at least one environment"),
+        (lambda: log_log_slope(np.zeros((2, 5)), np.arange(1, 6), (1, 5)), "must be positive"),
+    ],
+)
+def test_bad_input_gives_a_clear_error(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()

@@ -74,6 +74,26 @@ def test_what_was_paid_is_the_true_cost_of_plays():
         assert stopped.paid[i] == pytest.approx(record.spent[i, :rounds].sum(), rel=1e-12)
 
 
+def test_a_table_has_a_row_for_every_rule():
+    table = played(agents=("gp-ei", "gp-ucb")).stopping_table(price=0.1)
+    assert len(table.rows) == 6
+    adjusted = table.header.index("cost-adjusted")
+    assert all(row[adjusted] is not None for row in table.rows)  # all at this price
+    with pytest.raises(ValueError, match="stopping must be given"):
+        evaluate("GPBandit-GP-v0", ["gp-ei"], trials=1, env_kwargs=LINE).stopping_table()
+    with pytest.raises(ValueError, match="no agent has the option"):
+        evaluate("GPBandit-GP-v0", ["random"], trials=1, stopping="plateau")
+
+
+def test_stops_of_other_trials_are_refused():
+    result = played()
+    record = result.records["gp-ei"]
+    assert record.stopped is not None
+    fewer = {rule: each._replace(after=each.after[:2]) for rule, each in record.stopped.items()}
+    with pytest.raises(ValueError, match="stops of agent 'gp-ei' by 'kg' must be of 4 trials"):
+        dataclasses.replace(result, records={"gp-ei": record._replace(stopped=fewer)})
+
+
 def test_a_stop_whose_play_breaks_a_cost_is_a_broken_promise_whatever_its_regret():
     """What breaks a cost may be better than all that keep them: its regret is negative."""
     result = played()

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from synthetic import result
 
-from gpbandits.evaluation.marks import MARKS, footnotes
+from gpbandits.evaluation.marks import MARKS, footnotes, marks_in
 from gpbandits.evaluation.plots import regret_figure
 from gpbandits.evaluation.result import Result
 from gpbandits.evaluation.table import Table
@@ -33,6 +33,13 @@ def test_frames_and_csv_have_numbers_with_all_digits_and_columns_for_the_ends_of
     assert (ends[:, 1] <= ends[:, 0])[~np.isnan(ends[:, 0])].all()
     read = pd.read_csv(io.StringIO(TABLE.to_csv()))
     pd.testing.assert_frame_equal(read, frame, check_exact=True)
+
+
+def test_a_table_of_missing_numbers_has_columns_of_numbers():
+    table = Table("", ("agent", "value"), (("a", None), ("b", None)), ())
+    assert table.to_frame()["value"].isna().all()
+    assert table.to_frame()["value"].dtype == float
+    assert table.to_csv() == "agent,value\na,\nb,\n"
 
 
 @pytest.mark.parametrize("label", ["=1+1", "+cmd|x", "@sum", "-a", "\tx", "-", "-1.5", "+41.3", "-2e-05"])
@@ -120,3 +127,21 @@ def test_a_mark_survives_the_file_and_the_choice_of_agents(mark, tmp_path):
     assert found.marked("GP-UCB") == f"GP-UCB{mark.sign}"
     assert footnotes(found.select(["GP-UCB"])) == [mark.footnote]
     assert footnotes(found.select(["GP-TS", "random"])) == []
+
+
+def test_what_nobody_carries_is_not_said():
+    assert marks_in([result(), result()]) == []
+    assert not any(mark.sign in str(result().table()) for mark in MARKS)
+    assert not any(
+        mark.sign in table.to_csv() + table.to_latex() for table in grids(result()) for mark in MARKS
+    )
+
+
+def test_several_marks_stand_in_one_order():
+    both = result(privileged={"GP-UCB"}, approximate={"GP-UCB"}, assuming={"GP-UCB"})
+    assert both.marked("GP-UCB") == "GP-UCB†≈§"
+
+
+def test_labels_without_a_record_are_refused():
+    with pytest.raises(ValueError, match="assuming names agents without a record: nobody"):
+        result(assuming={"nobody"})

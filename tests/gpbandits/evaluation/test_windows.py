@@ -8,9 +8,10 @@ from agent_cases import GAUSSIAN
 from synthetic import result as synthetic_result
 
 import agents
-from bandit_envs import make
+from bandit_envs import Setting, make
 from gpbandits import evaluate
 from gpbandits.evaluation import Result, trial_seeds
+from gpbandits.evaluation.simple_regret import learnable
 
 ROUNDS = {"num_arms": 20, "horizon": 40, "delay": {"law": "poisson", "mean": 6, "lost": 0.1}}
 TIMES = ROUNDS | {"delay": {"law": "exponential", "mean": 0.5, "interval": 0.1}}
@@ -68,6 +69,13 @@ def test_it_is_that_of_the_best_play_that_was_converted_within_the_window(keywor
             np.testing.assert_allclose(result.simple_regret[label][i], expected, atol=1e-12, err_msg=label)
 
 
+def test_feedback_of_the_last_round_took_as_long_as_that_of_any_other():
+    setting = Setting(arms=np.eye(3), horizon=10, query_times=0.1 * np.arange(10), max_delay=9)
+    delay = np.full((1, 10), 3)  # until the next round starts that is four intervals
+    assert (learnable(delay, 0.3, setting)[:, :7] == -1).all()  # the others come after the end
+    assert (learnable(delay, 0.4, setting)[:, :7] == 3).all()
+
+
 def test_of_an_agent_without_a_window_it_is_that_of_everything_that_arrives():
     specs = {
         "plain": Impatient,
@@ -95,6 +103,12 @@ def test_agents_say_the_window_of_their_belief(num_trials, options):
         said[name] = getattr(agent, "feedback_window", None)
     assert said["gp-ucb-sdf"] == said["gp-ts-sdf"] == 10  # 95 % of Poisson(6)
     assert {name for name, window in said.items() if window is not None} == {"gp-ucb-sdf", "gp-ts-sdf"}
+
+
+@pytest.mark.parametrize("window", [-1, "all", np.array([1.0, 2.0]), np.nan])
+def test_a_window_that_is_no_time_is_one_clear_error(window):
+    with pytest.raises(ValueError, match="feedback_window of an agent must be None, 0 or positive"):
+        evaluate("GPBandit-GP-v0", {"a": (Impatient, {"window": window})}, trials=1, env_kwargs=ROUNDS)
 
 
 def test_windows_are_kept_in_files_and_parts_and_told_below_tables(tmp_path):

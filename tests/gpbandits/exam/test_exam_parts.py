@@ -95,6 +95,14 @@ def test_no_point_of_a_box_is_better_than_its_least_feasible_value(task):
     assert min(map(game.function, feasible)) >= game.least - 1e-9
 
 
+def test_an_infeasible_point_has_the_largest_regret():
+    part, game = PLAYED["boxes"], TASKS["gardner"]
+    assert game.cost((0.1, 0.1)) > 0
+    found = part.play("gardner", oracle(point=(0.1, 0.1)), 0, 3)
+    assert found[0] <= game.largest  # that of the best of the first points
+    assert found[0] == found[-1]
+
+
 @pytest.mark.needs_packages("bocode")
 def test_random_play_finds_n_thirty_six_hundredths_of_the_best_of_crossed_barrel():
     part, task, seeds = PLAYED["crossed-barrel"], TABLES["crossed-barrel"], 60
@@ -137,6 +145,13 @@ def test_no_row_is_asked_for_twice_whatever_an_agent_wants(monkeypatch):
             patch.setattr(Entrant, "on_table", noted)
             part.play(task, entrant, 0, 30)
         assert len(looked) == len(set(looked)) == 35
+
+
+def test_a_constrained_task_is_left_out_for_agents_without_constraints():
+    part = PLAYED["boxes"]
+    assert part.lacking("gardner", Entrant.named("gp-ei")) == ["constraint"]
+    assert part.lacking("gardner", Entrant.named("tuner")) == []
+    assert part.lacking("branin", Entrant.named("gp-ei")) == []
 
 
 def test_what_other_libraries_assert_is_what_the_milestones_say():

@@ -13,7 +13,7 @@ from exam_cases import PLAYED
 from agents import Tuner
 from bandit_envs.data.tables import HPOB_PACKAGE, HPOB_TABLES, load_hpob
 from gpbandits.exam.entrants import EXACT, TableSpace
-from gpbandits.exam.part import ExamRow, Milestone, Published
+from gpbandits.exam.part import STATISTICS, ExamRow, Milestone, Published
 from gpbandits.exam.report import MARKS, part_figure, part_table
 from gpbandits.exam.tables import LEARNING, published_rows
 
@@ -64,6 +64,16 @@ def test_published_numbers_of_a_table_are_those_of_its_tasks(part):
                 assert who in said
                 assert str(value) in said
         assert f"{len(tasks)} of {len(part.tasks)} tasks" in table.notes[0]
+
+
+@pytest.mark.parametrize("statistic", STATISTICS)
+def test_statistics_are_those_of_all_values(statistic):
+    values = {"a": np.array([0.1, 0.3]), "b": np.array([0.0, 0.8])}
+    at = Milestone("", 1, statistic, within=0.1)
+    expected = {"mean": 0.3, "median": 0.2, "worst": 0.8, "share within": 0.5}[statistic]
+    assert at.of(values).value == pytest.approx(expected)
+    if statistic == "worst":
+        assert at.of(values, better=1).value == 0.0
 
 
 def test_the_error_of_a_mean_is_that_of_seeds_within_tasks():

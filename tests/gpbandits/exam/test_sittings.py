@@ -142,3 +142,42 @@ def test_the_command_prints_published_numbers_beside_those_of_a_plug_in(tmp_path
     assert "exam_cases:Plain (2 seeds)" in said
     assert (tmp_path / "boxes.png").is_file()
     assert (tmp_path / "tables" / "boxes.csv").is_file()
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (["crosed-barrel"], "did you mean 'crossed-barrel'"),
+        (["boxes", "--agent", "nobody"], "unknown agent 'nobody'"),
+        (["boxes", "--agent", ""], "agent must be a name"),
+        (["boxes", "--agent", "exam_cases:Nobody"], "does not lead to a class"),
+        (["boxes", "--agent", 'tuner {"goal": "maximise"}'], "tuner with some of agent"),
+        (["boxes", "--agent", 'tuner {"noise_std": -1}'], "noise_std must be"),
+        (["boxes", "--agent", 'gp-ei {"widt": 1}'], "widt"),
+        (["boxes", "--agent", "tuner {"], "as JSON"),
+        (["boxes", "--agent", "tuner", "--agent", "tuner"], "named once each"),
+        (["boxes", "--agent", "gp-ucb-oracle"], "sees no truth"),
+        (["crossed-barrel", "--questions", "1"], "at least 2"),
+    ],
+)
+def test_bad_input_is_one_line_before_anything_is_played(tmp_path, capsys, given, said):
+    with pytest.raises(SystemExit) as ended:
+        cli.main(["exam", *given, "--out", str(tmp_path / "out")])
+    assert ended.value.code == 2
+    error = capsys.readouterr().err
+    assert said in error
+    assert len(error.splitlines()) == 1
+    assert not list(tmp_path.rglob("*.csv"))
+
+
+@pytest.mark.parametrize("given", [{"seeds": 0}, {"questions": 0}, {"workers": 0}, {"seeds": 1.5}])
+def test_numbers_of_a_sitting_are_positive(tmp_path, given):
+    with pytest.raises(ValueError, match=f"{next(iter(given))} must be"):
+        Sitting(tmp_path, **given)
+
+
+def test_a_file_is_no_folder_of_results(tmp_path):
+    path = tmp_path / "file"
+    path.touch()
+    with pytest.raises(ValueError, match="out must be a folder"):
+        Sitting(path)

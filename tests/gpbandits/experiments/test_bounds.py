@@ -102,6 +102,13 @@ def change(path, how):
     pq.write_table(table.replace_schema_metadata(metadata), path)
 
 
+@pytest.mark.parametrize("path", [[1], {}, 3])
+def test_what_is_no_path_is_refused(path):
+    for call in (Result.load, result().save):
+        with pytest.raises(ValueError, match="path must be the path of a file"):
+            call(path)
+
+
 def test_what_a_killed_saver_left_goes_with_the_next_save_of_the_result(tmp_path):
     path = tmp_path / "r.parquet"
     left = path.with_name(f".{path.name}.{uuid.uuid4().hex}.part")

@@ -16,9 +16,11 @@ from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from gpbandits.experiments import Store, Study, run, write_tables
+from gpbandits.experiments.backends import local
 from gpbandits.experiments.cluster import dask
 from gpbandits.experiments.locks import is_locked, locked
 from gpbandits.experiments.store import count_all
@@ -472,3 +474,35 @@ def test_workers_without_a_heartbeat_for_longer_than_a_cell_may_take_stand_still
     scheduler = SimpleNamespace(workers=workers)
     assert cluster.silent_workers(50.0, scheduler) == {"standing": {"b", "c"}, "idle": set()}
     assert cluster.silent_workers(math.inf, scheduler) == {}
+
+
+@pytest.mark.filterwarnings("default")
+@pytest.mark.parametrize("workers", [1, 2])
+def test_workers_of_a_cluster_must_be_processes_of_their_own(tmp_path, workers):
+    distributed = pytest.importorskip("distributed", reason="needs the extra `cluster`")
+    options = {"processes": False, "dashboard_address": ":0"}
+    with (
+        distributed.LocalCluster(n_workers=workers, threads_per_worker=1, **options) as threaded,
+        pytest.raises(ValueError, match=r"must be processes of their own, .* threads of one process"),
+    ):
+        run(study(), Store(tmp_path), backend=dask(threaded.scheduler_address))
+    assert not list(tmp_path.glob("*.parquet"))
+
+
+def test_a_process_of_a_cluster_plays_one_cell_at_a_time(tmp_path):
+    from gpbandits.experiments import cluster
+
+    (cell, *_), store = study().cells(), Store(tmp_path)
+    task = CellTask(cell, store.path(cell), store.metadata(cell))
+    with cluster.playing, pytest.raises(ValueError, match="must be processes of their own"):
+        cluster.settle_there(task)
+    assert not store.holds(cell)
+
+
+def test_progress_reports_the_regret_of_every_trial(tmp_path):
+    outcomes = []
+    run(study(block_size=2), Store(tmp_path), report=outcomes.append, backend=local(1))
+    ((_, result), _) = Store(tmp_path).load(study(block_size=2))
+    told = [outcome.regret for outcome in outcomes if outcome.cell.environment == GP]
+    kept = [result.regret[agent.label][block, -1] for block in (slice(0, 2), slice(2, 4)) for agent in AGENTS]
+    np.testing.assert_array_equal(np.concatenate(told), np.concatenate(kept))

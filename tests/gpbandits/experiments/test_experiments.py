@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
+from players import FirstArm
 
 from gpbandits.evaluation import trial_seeds
 from gpbandits.evaluation.provenance import sources
@@ -169,6 +170,13 @@ def test_an_unfinished_agent_is_left_out_of_the_results(tmp_path):
     assert results["RKHS"].agents == ["GP-UCB", "random"]
 
 
+def test_by_default_fifty_rounds_a_decade_are_kept():
+    rounds = Checkpoints().rounds(30_000)
+    assert study().checkpoints == Checkpoints("log", 50)
+    assert rounds[[0, -1]].tolist() == [1, 30_000]
+    assert ((rounds > 300) & (rounds <= 3000)).sum() == pytest.approx(50, abs=1)
+
+
 def test_a_cell_holds_its_configuration_versions_environment_seeds_and_timings(tmp_path):
     from gpbandits.evaluation.parquet import read_metadata
 
@@ -207,6 +215,11 @@ def test_a_study_file_needs_little_and_defaults_the_rest(tmp_path):
     assert loaded == Study(
         "s", 3, (EnvironmentEntry("GPBandit-GP-v0", "GPBandit-GP-v0"),), (AgentEntry("random", "random"),)
     )
+
+
+def test_a_study_file_may_begin_with_the_mark_of_windows_editors(tmp_path):
+    (tmp_path / "s.toml").write_text(MINIMAL, encoding="utf-8-sig")
+    assert load_study(tmp_path / "s.toml").trials == 3
 
 
 def test_a_study_file_can_say_everything():
@@ -284,9 +297,46 @@ def test_bad_study_files_give_one_clear_error(tmp_path, old, new, message):
     assert "\n" not in str(error.value)
 
 
+def test_a_missing_study_file_is_named(tmp_path):
+    with pytest.raises(ValueError, match=r"none\.toml: No such file"):
+        load_study(tmp_path / "none.toml")
+
+
 @pytest.mark.parametrize(
     ("label", "name"),
     [("../a/b: c?", "a-b-c"), ("NUL", "NUL-"), ("com1.x", "com1.x-"), ("", "environment"), ("β = 1", "β-1")],
 )
 def test_labels_become_names_of_files_on_every_system(label, name):
     assert EnvironmentEntry(GP.id, label).file_name == name
+
+
+def test_long_labels_become_short_names_that_still_differ():
+    names = [EnvironmentEntry(GP.id, "β" * 300 + end).file_name for end in "ab"]
+    assert all(100 < len(name.encode()) <= 120 for name in names)
+    assert names[0] != names[1]
+
+
+@pytest.mark.parametrize(("one", "other"), [("GP", "gp"), ("GP 1", "GP-1"), ("Ⅳ", "IV")])
+def test_labels_of_environments_differ_as_names_of_files(one, other):
+    entries = tuple(EnvironmentEntry(GP.id, label) for label in (one, other))
+    with pytest.raises(ValueError, match=f"as names of files, got '{one}' and '{other}'"):
+        study(environments=entries)
+
+
+class Third(FirstArm):
+    """An agent that fails in the trial of index 3 alone."""
+
+    def reset(self, seed):
+        self.fails = seed == trial_seeds(0, 3)[1]
+
+    def act(self, observation):
+        if self.fails:
+            raise RuntimeError("I cannot count to four")
+        return 0
+
+
+def test_a_failure_names_its_trial_wherever_its_block_begins(tmp_path):
+    agents = (AgentEntry("test_experiments:Third", "third"),)
+    (outcome,) = run_study(study(environments=(GP,), agents=agents), Store(tmp_path), workers=1)
+    assert outcome.cell.first_trial == 2
+    assert "in trials 3..3" in outcome.failure

@@ -181,6 +181,17 @@ def test_a_signal_that_an_agent_sends_to_its_worker_as_ctrl_c_does_costs_nothing
     assert all(map(store.holds, which.cells()))
 
 
+def test_a_long_message_is_cut_where_it_is_kept_and_where_it_is_listed(tmp_path):
+    which, store = replace(study_of("long message"), trials=1), Store(tmp_path)
+    (failed,) = run(which, store, 1)
+    assert len(failed.reason) < 1000
+    assert len(store.failure(failed.cell)) < 100_000
+    assert "RuntimeError: aaa" in store.failure(failed.cell)
+    with pytest.raises(ValueError, match="characters are left out") as caught:
+        check_study(study_of("long message", "__init__"))
+    assert len(str(caught.value)) < 100_000
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("cores", [1, 2])
 def test_an_agent_that_ends_its_process_costs_its_own_cell_alone_also_where_that_is_the_last(
@@ -219,6 +230,18 @@ def test_so_is_an_environment_that_hangs(monkeypatch):
     which = Study("s", 1, (EnvironmentEntry("Hanging-v0", "slow"),), (AgentEntry("random", "random"),))
     with pytest.raises(ValueError, match=r"environment 'slow' cannot be made: .* time limit of 0.3 s"):
         check_study(which, time_limit=LIMIT)
+
+
+def test_an_id_without_its_version_is_refused_before_anything_is_written():
+    which = Study("s", 1, (EnvironmentEntry("GPBandit-GP", "GP"),), (AgentEntry("random", "random"),))
+    with pytest.raises(ValueError, match=r"environment 'GP' cannot be made: id must be .* such as .*-v0"):
+        check_study(which)
+
+
+@pytest.mark.parametrize("limit", [0.0, -1.0, float("nan")])
+def test_a_time_limit_is_above_0(tmp_path, limit):
+    with pytest.raises(ValueError, match="time_limit must be a number of seconds above 0"):
+        run(study_of("exit 0"), Store(tmp_path), 1, time_limit=limit)
 
 
 @pytest.mark.long

@@ -10,7 +10,7 @@ import pytest
 from study_cases import called
 
 from gpbandits.evaluation.result import Result
-from gpbandits.experiments import load_study, open_results, run, write_tables
+from gpbandits.experiments import Store, load_study, open_results, run, write_tables
 from gpbandits.experiments.backends import Shard
 from gpbandits.experiments.merging import merge
 from gpbandits.experiments.store import keep_study
@@ -64,6 +64,13 @@ def test_what_was_computed_apart_equals_what_was_computed_together(tmp_path):
     assert run(*open_results(tmp_path / "both"), workers=1, shard=Shard(1, 1)) == []
 
 
+def test_a_folder_may_be_merged_into_another_and_into_itself(tmp_path):
+    one, two = folder(tmp_path, "one", range(5)), folder(tmp_path, "two", range(3, 8))
+    assert merge([two], one).taken == {str(one): 5, str(two): 3}
+    assert merge([one, two], one).taken == {str(one): 8, str(two): 0}
+    assert len(Store(one / "cells").survey(open_results(one)[0]).valid) == 8
+
+
 def test_cells_that_are_missing_or_failed_in_all_stay_so(tmp_path):
     one, two = folder(tmp_path, "one", [0, 1]), folder(tmp_path, "two", [1, 2])
     study, store = open_results(two)
@@ -103,6 +110,13 @@ def test_a_cell_with_other_numbers_is_named_and_nothing_is_written(tmp_path):
     assert not (tmp_path / "both").exists()
 
 
+def test_another_study_is_named_by_what_differs(tmp_path):
+    one = folder(tmp_path, "one", range(8))
+    two = folder(tmp_path, "two", range(8), TEXT.replace("horizon = 5", "horizon = 6"))
+    with pytest.raises(ValueError, match=r"environments\[0\].kwargs.horizon 5 in .*one and 6 in .*two"):
+        merge([one, two], tmp_path / "both")
+
+
 def test_other_code_is_named_by_what_differs(tmp_path):
     one, two = folder(tmp_path, "one", range(8)), tmp_path / "two"
     shutil.copytree(one, two)
@@ -114,6 +128,17 @@ def test_other_code_is_named_by_what_differs(tmp_path):
         ValueError, match=r"the code of the folders must be the same.*versions.numpy .* and '0.1'"
     ):
         merge([one, two], tmp_path / "both")
+
+
+@pytest.mark.parametrize("wrong", ["source", "target"])
+def test_a_folder_that_has_no_results_is_named(tmp_path, wrong):
+    one, other = folder(tmp_path, "one", [0]), tmp_path / "other"
+    other.mkdir()
+    (other / "thesis.tex").touch()
+    given = ([one, other], tmp_path / "both") if wrong == "source" else ([one], other)
+    with pytest.raises(ValueError, match="other"):
+        merge(*given)
+    assert {path.name for path in other.iterdir()} == {"thesis.tex"}
 
 
 def test_the_command_says_what_came_from_where_and_how_to_go_on(tmp_path, capsys):

@@ -93,6 +93,28 @@ def test_a_share_is_read_from_the_option_or_from_the_scheduler(text, variables, 
     assert shard_of(text, variables) == Shard(*share)
 
 
+@pytest.mark.parametrize(
+    ("text", "variables", "message"),
+    [
+        ("0/3", {}, "with i from 1 to n"),
+        ("4/3", {}, "with i from 1 to n"),
+        ("3", {}, "with i from 1 to n"),
+        ("a/b", {}, "with i from 1 to n"),
+        ("auto", {}, "must run in a job of an array"),
+        ("auto", {"SGE_TASK_ID": "undefined", "LSB_JOBINDEX": "0"}, "must run in a job of an array"),
+        ("auto", {"PBS_ARRAY_INDEX": "2"}, "must be auto/n in an array of PBS"),
+        ("auto/3", {"PBS_ARRAY_INDEX": "0"}, "with i from 1 to n"),
+        ("auto", {"SLURM_ARRAY_TASK_ID": "0"}, "needs whole numbers in SLURM_ARRAY_TASK_ID, "),
+        ("auto", {"LSB_JOBINDEX": "x", "LSB_JOBINDEX_END": "4"}, "needs whole numbers in LSB_JOBINDEX, "),
+        ("auto", {"LSB_JOBINDEX": "5", "LSB_JOBINDEX_END": "4"}, "with i from 1 to n"),
+        ("auto/9", {"LSB_JOBINDEX": "2", "LSB_JOBINDEX_END": "4"}, "must be auto in an array of 4 jobs"),
+    ],
+)
+def test_a_share_that_cannot_be_is_named(text, variables, message):
+    with pytest.raises(ValueError, match=message):
+        shard_of(text, variables)
+
+
 @pytest.mark.parametrize("number", [1, 2, 3, 10])
 def test_shares_begin_apart_and_each_job_takes_every_cell_in_the_end(number):
     orders = [Shard(i, number).ordered(range(7)) for i in range(1, number + 1)]

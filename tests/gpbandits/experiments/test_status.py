@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import dataclasses
 import importlib
 import json
@@ -17,7 +18,7 @@ from study_cases import called
 
 from gpbandits.evaluation.parquet import read_metadata
 from gpbandits.evaluation.result import Result
-from gpbandits.experiments import cells, failures, keep_study, open_results, run
+from gpbandits.experiments import Store, cells, failures, keep_study, load_study, open_results, run
 from gpbandits.experiments.locks import locked
 from gpbandits.experiments.store import count_all
 from gpbandits.experiments.toml import parse_study
@@ -206,6 +207,64 @@ def test_a_file_that_a_live_run_is_writing_is_not_superfluous(call):
         writer.kill()
     with locked(store.folder, key):
         pass
+
+
+def test_timings_are_a_table_of_their_own(call):
+    call("run")
+    study, store = open_results("out")
+    ((_, result),) = store.load(study)
+    with open("out/timings.csv", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["trial"] for row in rows] == [*"01234", *"01234"]
+    assert float(rows[0]["seconds"]) == pytest.approx(result.seconds["moody"][0], abs=1e-6)
+    table = Result.load("out/results/GP.parquet")
+    assert table.seconds["moody"].tolist() == pytest.approx([float("nan")] * 5, nan_ok=True)
+    assert table.regret["moody"].tolist() == result.regret["moody"].tolist()
+
+
+def test_a_folder_without_a_study_is_named(call):
+    with pytest.raises(ValueError, match=r"must hold the plan\.json that `gpbandits run --out` writes"):
+        open_results("nowhere")
+    code, _, err = call("status")
+    assert code == 2
+    assert "got out without one" in err
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--backend", "dask"], "--scheduler must be given with --backend dask"),
+        (["--scheduler", "tcp://x:1"], "--scheduler must be given with --backend dask"),
+        (["--backend", "dask", "--scheduler", "tcp://x:1"], "--workers is for --backend local"),
+    ],
+)
+def test_options_of_backends_must_fit(call, options, message):
+    code, out, err = call("run", *options)
+    assert (code, out) == (2, "")
+    assert message in err
+    assert not Path("out").exists()
+
+
+def test_a_store_loads_what_another_study_of_the_same_cells_computed(call):
+    call("run")
+    Path("other.toml").write_text(STUDY.replace('"small"', '"other"').replace('"moody"', '"renamed"'))
+    other = load_study("other.toml")
+    ((_, result),) = Store("out/cells").load(other)
+    assert result.agents == ["renamed", "random"]
+
+
+def test_a_file_is_no_folder_of_results():
+    with pytest.raises(ValueError, match=r"--out must be a folder, or new, got '.*test_status\.py'"):
+        keep_study(__file__, None, b"")  # type: ignore[arg-type]
+
+
+def test_a_folder_of_another_study_is_left_alone_and_named(call):
+    call("run")
+    Path("study.toml").write_text(STUDY.replace('"small"', '"other"'))
+    code, _, err = call("run")
+    assert code == 2
+    assert "--out must be new or have results of the study 'other', got out with those of 'small'" in err
+    assert Path("out/study.toml").read_text() == STUDY
 
 
 def swap(store, study):

@@ -67,6 +67,16 @@ def test_a_file_holds_what_was_available(kind, tmp_path):
     assert repr(value_of(POLICY, read)) == repr(value_of(POLICY, log))
 
 
+def test_an_empty_cell_and_an_ambiguous_label_are_refused(tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_text("action,propensity,reward,available\nhat,0.5,1,hat|shoe\nhat,0.5,1,\n")
+    with pytest.raises(ValueError, match="row 2 must have available actions, got an empty cell"):
+        read_log(path)
+    odd = PlayLog(["a|b"], [0.0], [1.0], available=[["a|b", "c"]])
+    with pytest.raises(ValueError, match=r"actions must be labels without '\|'"):
+        odd.save(path)
+
+
 def test_a_policy_is_valued_on_what_was_available():
     log = volatile_log()
     own = np.where(log.available, POLICY, 0.0)
@@ -76,6 +86,34 @@ def test_a_policy_is_valued_on_what_was_available():
     truth = float((own @ MEANS).mean())
     for each in value_of(POLICY, log).values():
         assert abs(each.value - truth) < each.high - each.low  # four standard errors
+
+
+@pytest.mark.parametrize("never", [["shoe"], [2]])
+def test_a_policy_never_chooses_what_it_must_not(never):
+    log = volatile_log()
+    found = value_of(POLICY, log, never=never)["dr"]
+    truth = (POLICY[:2] @ MEANS[:2]) / POLICY[:2].sum()
+    assert abs(found.value - truth) < found.high - found.low  # four standard errors
+    plain = PlayLog(log.action, log.reward, log.propensity, actions=LABELS)
+    assert found == value_of(POLICY, plain, never=never)["dr"]
+
+
+@pytest.mark.parametrize(
+    ("never", "words"),
+    [
+        (["glove"], "never must be a list of actions among coat, hat, shoe"),
+        ("hat", "never must be a list of actions"),
+        (["coat", "hat"], r"row \d+ must have an available action beside those that are never chosen"),
+    ],
+)
+def test_what_is_never_chosen_are_actions_that_leave_some(never, words):
+    with pytest.raises(ValueError, match=words):
+        value_of(POLICY, volatile_log(), never=never)
+
+
+def test_a_policy_without_an_available_action_is_refused_by_its_row():
+    with pytest.raises(ValueError, match=r"row \d+ must have an available action that the policy chooses"):
+        value_of([0.0, 0.0, 1.0], volatile_log())
 
 
 @pytest.mark.parametrize("name", ["epsilon-greedy", "gp-agent", "lin-ucb"])

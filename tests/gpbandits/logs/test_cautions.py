@@ -82,3 +82,22 @@ def test_actions_of_the_log_and_now_are_compared_by_their_labels(pear, expected)
     log, now = fruit_log(["apple", "fig", "pear"], 0), fruit_log(["fig", "pear"], 1, pear)
     for one, two in ((log, now), (now, log)):
         assert [each.partition(" between")[0] for each in cautions.of_drift(one, two)] == expected
+
+
+def test_labels_are_compared_with_indices_by_their_order():
+    named = log_of(actions=["off", "on"])
+    assert len(cautions.of_drift(named, log_of(reward=np.full(400, 3.0)))) == 2
+
+
+@pytest.mark.parametrize(
+    ("policy", "words"),
+    [
+        ([0.5, 0.6], "must have probabilities >= 0 that sum to 1"),
+        ([1.5, -0.5], "must have probabilities >= 0"),
+        ([1.0], r"probabilities of shape \(1, 2\)"),
+        ("no-such-agent", "unknown agent"),
+    ],
+)
+def test_a_policy_that_is_none_is_refused(policy, words):
+    with pytest.raises(ValueError, match=words):
+        value_of(policy, log_of())

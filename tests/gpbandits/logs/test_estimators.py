@@ -13,6 +13,8 @@ from gpbandits.logs.estimators import (
     ESTIMATORS,
     WITH_MODEL,
     WeightedRows,
+    degrees_of_freedom,
+    interval,
     switch,
 )
 
@@ -150,9 +152,30 @@ def test_the_threshold_of_switch_has_the_least_estimated_error(seed):
     assert switch(rows).tau == pytest.approx(taus[int(np.argmin(errors))])
 
 
+def test_intervals_have_two_degrees_of_freedom_where_one_row_decides_and_shrink_with_the_root_of_the_rows():
+    one = np.zeros(500)
+    one[3] = 1.0
+    assert degrees_of_freedom(one - one.mean()) == pytest.approx(2.0, rel=0.02)
+    assert interval(0.0, np.zeros(1)) == (-np.inf, np.inf)
+    few, many = (np.tile([-1.0, 1.0], n) for n in (200, 800))
+    assert np.ptp(interval(0.0, few)) == pytest.approx(2.0 * np.ptp(interval(0.0, many)), rel=1e-2)
+
+
 def test_a_policy_without_plays_in_the_log_is_worth_what_nobody_knows():
     log = PlayLog([0, 1] * 30, [1.0, 0.0] * 30, [0.4] * 60, actions=3)
     with pytest.warns(LogWarning, match="never"):
         found = value_of([0.0, 0.0, 1.0], log, methods=["snips"])
     assert np.isnan(found["snips"].value)
     assert found["snips"].low == -np.inf
+
+
+@pytest.mark.parametrize(
+    "given", [{"policy": [0.0, 0.0, 0.0, 1.0]}, {"policy": [0.25] * 4, "never": [0, 1, 2]}]
+)
+def test_all_methods_answer_for_a_policy_without_plays_in_the_log(given):
+    rng = np.random.default_rng(0)
+    log = PlayLog(rng.integers(3, size=200), rng.normal(size=200), np.full(200, 1 / 3), actions=4)
+    with pytest.warns(LogWarning, match=r"100.0% of the policy's plays are actions that the log never has"):
+        found = value_of(log=log, **given)
+    assert list(found) == list(ESTIMATORS)
+    assert found["switch"] == found["dr"]  # no row is left out

@@ -63,6 +63,12 @@ def mean_error(how: str, depends: bool) -> tuple[float, float]:
     return float(errors.mean()), float(errors.std() / np.sqrt(len(errors)))
 
 
+@pytest.mark.parametrize("how", DELAYS)
+def test_both_weights_are_unbiased_where_delays_do_not_depend_on_the_reward(how):
+    error, std = mean_error(how, depends=False)
+    assert abs(error) < 4.0 * std
+
+
 def test_weights_of_kaplan_and_meier_are_unbiased_where_successes_take_longer_and_delivered_rows_are_not():
     error, std = mean_error("kaplan-meier", depends=True)
     assert abs(error) < 4.0 * std + 0.01  # delays beyond the oldest row, 4 % of successes, are unknown

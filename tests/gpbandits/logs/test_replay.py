@@ -116,6 +116,21 @@ def test_a_reward_is_delivered_after_as_many_rounds_as_rows():
             assert waits[k] == wait
 
 
+def test_an_agent_is_asked_anew_for_another_context():
+    rng, n = np.random.default_rng(0), 3000
+    context, action = rng.integers(2, size=n), rng.integers(2, size=n)
+    reward = (context == action).astype(float)
+    log = PlayLog(action, reward, np.full(n, 0.5), context=context[:, None].astype(float))
+    assert value_of("epsilon-greedy", log, parts=5)["replay"].value > 0.85
+
+
+def test_more_contexts_than_an_agent_can_play_on_are_refused():
+    n = 30_000
+    log = PlayLog(np.arange(n) % 2, np.zeros(n), np.full(n, 0.5), context=np.arange(n)[:, None] + 0.5)
+    with pytest.raises(ValueError, match="round the contexts"):
+        value_of("epsilon-greedy", log)
+
+
 def test_learners_that_hold_their_choice_are_refused_with_several_contexts():
     log = PlayLog([0, 1] * 20, [0.0, 1.0] * 20, [0.5] * 40, context=[[0.0], [1.0]] * 20)
 
@@ -134,6 +149,11 @@ def test_the_number_of_rounds_is_reached_by_nearly_all_replays():
         for seed in range(60)
     ]
     assert np.mean(reached) > 0.9
+
+
+def test_an_agent_is_valued_by_replay_alone():
+    with pytest.raises(ValueError, match="an agent that learns is valued by replay alone"):
+        value_of("random", uniform_log(60, 0), methods=["ips"])
 
 
 @pytest.mark.parametrize("delivered_parts", [0, 1, 2])

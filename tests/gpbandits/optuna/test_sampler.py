@@ -1,6 +1,7 @@
 """The sampler of Optuna: distributions, trials, failures, constraints and budgets."""
 
 import math
+import pickle
 from datetime import datetime, timedelta
 
 import optuna
@@ -55,6 +56,13 @@ def informed(*trials, failures="worst", constraints=(), goal="minimise"):
     return [(each.parameters["x"], each.state, each.value, each.costs) for each in tuner.experiments]
 
 
+def test_a_sampler_survives_being_pickled():
+    sampler = pickle.loads(pickle.dumps(GPBanditSampler(seed=4)))
+    study = study_of(sampler)
+    study.optimize(loss, n_trials=5)
+    assert parameters(study) == parameters(played(loss, n=5, seed=4))
+
+
 def test_maximising_proposes_what_minimising_the_negative_does():
     up = played(lambda trial: -loss(trial), n=8, direction="maximize")
     assert parameters(up) == parameters(played(loss, n=8))
@@ -90,6 +98,15 @@ def test_an_enqueued_trial_that_runs_is_where_it_was_enqueued():
     tuner = Tuner({"x": Linear(0, 1)})
     inform(tuner, Dimensions(UNIT), trials, "worst", "minimise")
     assert [each["x"] for each in tuner.pending.values()] == [0.625]
+
+
+def test_an_enqueued_trial_out_of_range_is_left_out():
+    study = played(lambda trial: trial.suggest_float("x", 0, 1), n=3)
+    study.enqueue_trial({"x": 7.0})
+    with pytest.warns(UserWarning, match="out of range"):
+        study.optimize(lambda trial: trial.suggest_float("x", 0, 1), n_trials=1)
+    study.optimize(lambda trial: trial.suggest_float("x", 0, 1), n_trials=1)
+    assert 0 <= study.trials[-1].params["x"] <= 1
 
 
 def test_failures_are_the_worst_or_forgotten():
@@ -215,6 +232,18 @@ def test_where_a_range_changes_the_agent_goes_on_with_what_lies_inside_and_warns
     assert study.best_value < 0.05
 
 
+def test_a_parameter_that_changes_its_scale_is_sampled_on_its_own():
+    def objective(trial):
+        x = trial.suggest_float("x", 0.1, 1.0, step=None if trial.number % 2 else 0.1)
+        return x + trial.suggest_float("y", 0, 1)
+
+    study = study_of(GPBanditSampler(seed=0))
+    study.optimize(objective, n_trials=2)
+    with pytest.warns(UserWarning, match="ranges of x have changed"):
+        study.optimize(objective, n_trials=4)
+    assert set(study.trials[-1].system_attrs[ASKED]) == {"y"}
+
+
 def test_seeds_that_floats_do_not_tell_apart_are_sampled_on_their_own():
     def seeded(trial):
         return trial.suggest_int("seed", 0, 2**60) * 0.0 + trial.suggest_float("x", 0, 1)
@@ -223,6 +252,36 @@ def test_seeds_that_floats_do_not_tell_apart_are_sampled_on_their_own():
     asked = [trial.system_attrs.get("gpbandits:asked", {}) for trial in study.trials]
     assert all(set(each) == {"x"} for each in asked[3:])
     assert len({trial.params["seed"] for trial in study.trials}) == 6
+
+
+@pytest.mark.parametrize("returned", [0.5, None, [float("nan")], ["cold"]])
+def test_constraints_that_are_no_list_of_numbers_are_named(returned):
+    sampler = GPBanditSampler(constraints_func=lambda trial: returned)
+    with pytest.raises(ValueError, match="constraints_func must be one that returns a list of numbers, got"):
+        study_of(sampler).optimize(lambda trial: trial.suggest_float("x", 0, 1), n_trials=1)
+
+
+IMPOSSIBLE = {
+    "options": ({"agent": ("gp-ei", {"widht": 2.0})}, "widht"),
+    "agent": ({"agent": "gp-uncb"}, "unknown agent 'gp-uncb'"),
+    "policy": ({"agent": "sb3-a2c"}, "agent must be one that also learns"),
+    "seed": ({"seed": -1}, "seed must be None or an integer >= 0, got -1"),
+    "failures": ({"failures": "ignore"}, "failures must be .*worst.*forget"),
+    "budget": ({"budget": 0}, "budget must be a positive integer"),
+    "noise": ({"noise_std": -1.0}, "noise_std must be None, 0 or positive"),
+}
+
+
+@pytest.mark.parametrize(("options", "message"), IMPOSSIBLE.values(), ids=IMPOSSIBLE)
+def test_what_is_impossible_is_refused_by_name(options, message):
+    with pytest.raises(ValueError, match=message):
+        GPBanditSampler(**options)
+
+
+def test_studies_of_several_objectives_are_refused():
+    study = study_of(GPBanditSampler(), directions=["minimize", "maximize"])
+    with pytest.raises(ValueError, match="study must be one of a single objective"):
+        study.ask()
 
 
 def test_an_agent_that_knows_no_constraints_is_refused_where_there_are_some():
@@ -330,3 +389,16 @@ def test_what_optuna_samples_is_told_and_asked_again(distribution, kind):
         told = dimensions.to_tuner(values)
         assert told is not None
         assert dimensions.to_optuna(told)["x"] == pytest.approx(values["x"]) or values["x"] is None
+
+
+@pytest.mark.parametrize("values", [{}, {"x": 5.0}, {"x": "a"}])
+def test_values_that_are_missing_or_impossible_are_told_to_nobody(values):
+    assert Dimensions({"x": FloatDistribution(0, 1)}).to_tuner(values) is None
+
+
+@pytest.mark.parametrize("distribution", [IntDistribution(1, 1), CategoricalDistribution((0,))])
+def test_a_single_value_is_a_constant(distribution):
+    dimensions, value = Dimensions({"x": distribution}), getattr(distribution, "low", 0)
+    told = dimensions.to_tuner({"x": value})
+    assert told is not None
+    assert dimensions.to_optuna(told) == {"x": value}

@@ -82,6 +82,18 @@ def test_results_on_another_version_or_other_tables_are_refused(folder, part, va
         archive.read_archived(folder, study_of())
 
 
+def test_what_cannot_be_ranked_is_refused(folder):
+    path = folder / f"{NAME}.parquet"
+    held, origin = Result.load(path), read_metadata(path)
+    held.select(["pure-exploration"]).save(path, origin)
+    with pytest.raises(ValueError, match="must be results of random too"):
+        archive.read_archived(folder, study_of())
+    held.records[REFERENCE].regret[0, 0] = np.nan
+    held.save(path, origin)
+    with pytest.raises(ValueError, match="regrets are all finite"):
+        archive.read_archived(folder, study_of())
+
+
 def test_an_archive_is_bounded_before_it_is_read(folder, monkeypatch):
     monkeypatch.setattr(archive, "MAX_BYTES", 1000)
     with pytest.raises(ValueError, match="takes more than 1000 bytes"):

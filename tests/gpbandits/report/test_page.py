@@ -1,25 +1,33 @@
 """The report is one page that a browser shows and that tells everything."""
 
+import dataclasses
 import re
 import shutil
 import subprocess
 import tomllib
+from html import escape
 from html.parser import HTMLParser
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from synthetic import result as synthetic_result
 
+from gpbandits.evaluation.columns import undominated
 from gpbandits.evaluation.formats import text
 from gpbandits.evaluation.measures import METRICS
+from gpbandits.evaluation.parquet import read_metadata
+from gpbandits.evaluation.result import Result
 from gpbandits.evaluation.statistics import Interval
 from gpbandits.experiments import run
 from gpbandits.experiments.store import keep_study, open_results
+from gpbandits.experiments.study import key_of
 from gpbandits.experiments.toml import parse_study
 from gpbandits.report import write_report
 from gpbandits.report.holdings import Holdings
-from gpbandits.report.page import Report
+from gpbandits.report.page import Report, across
 from gpbandits.report.standings import relative_losses
+from gpbandits.report.tables import summary
 
 STUDY = """
 [study]
@@ -162,6 +170,15 @@ def test_an_incomplete_folder_is_reported_as_far_as_it_is(folder):
     assert source.index("This study is not complete") < source.index("<main>")
 
 
+def test_one_agent_far_behind_does_not_hide_the_others_trials(folder):
+    study, store = planned(folder, STUDY + '[[agents]]\nname = "gp-ts"\n')
+    run(dataclasses.replace(study, trials=2), store, workers=1)
+    holdings = Holdings(study, store)
+    result = holdings.result(study.environments[0])
+    assert result is not None
+    assert (result.agents, result.num_trials) == (["GP-UCB", "random"], 4)  # 2 x 4 rather than 3 x 2
+
+
 def test_cells_of_older_code_are_reported_and_said_to_be(folder, monkeypatch):
     before = Report.of(Holdings(*open_results(folder)), STUDY, folder)
     assert before.holdings.outdated == 0
@@ -172,6 +189,38 @@ def test_cells_of_older_code_are_reported_and_said_to_be(folder, monkeypatch):
     for old, new in zip(before.sections, after.sections, strict=True):
         np.testing.assert_array_equal(old.result.regret["random"], new.result.regret["random"])
     assert "8 cells were computed by other code" in after.html()
+
+
+@pytest.mark.long
+def test_two_folders_whose_cells_conflict_are_told_with_both_files_and_the_cell(
+    folder, tmp_path, monkeypatch
+):
+    """Another version has computed other numbers; its files are linked into the folder of the first."""
+    study, store = open_results(folder)
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    assert Holdings(study, store).conflicts == []
+    for cell in study.cells():
+        path, metadata = store.path(cell), read_metadata(store.path(cell))
+        metadata["configuration"] = metadata["configuration"] | {"sources": {"agents": "other"}}
+        found = Result.load(path)
+        changed = cell.agent.label == "random"
+        records = {x: y._replace(regret=y.regret + 0.5 * changed) for x, y in found.records.items()}
+        name = f"{key_of(metadata['configuration'])}.parquet"
+        dataclasses.replace(found, records=records).save(elsewhere / name, metadata)
+        (store.folder / name).symlink_to(elsewhere / name)
+    assert Holdings(*open_results(folder)).conflicts == []  # the code of the store computed all, and decides
+    monkeypatch.setattr(
+        "gpbandits.experiments.study.sources", lambda environment, agent: {"agents": "newest"}
+    )
+    report = Report.of(Holdings(*planned(folder)), STUDY, folder)
+    lines = report.holdings.conflicts
+    assert len(lines) == sum(cell.agent.label == "random" for cell in study.cells())
+    for line in lines:
+        assert line.startswith("random on ")
+        assert str(elsewhere) in line
+        assert str(store.folder.resolve()) in line
+        assert escape(line) in report.html()
 
 
 @pytest.mark.long
@@ -202,6 +251,53 @@ def test_environments_together_are_scored_against_a_random_agent_or_not_at_all(f
     assert alone.across == []
     assert "need a fixed reference" in alone.html()
     assert "need a fixed reference" not in report.html()
+
+
+def test_tracks_share_neither_a_section_nor_scores():
+    labels = ("scratch", "trained", "random")
+    tracks = {"scratch": "from scratch", "trained": "pretrained"}
+    results = [
+        dataclasses.replace(synthetic_result(labels=labels), environment=name, tracks=tracks) for name in "ab"
+    ]
+    numbers = {label: number for number, label in enumerate(labels)}
+    sections = across(results, numbers, "random")
+    assert [section.name for section in sections] == ["across-from-scratch", "across-pretrained"]
+    assert [set(section.standings.agents) for section in sections] == [
+        {"scratch", "random"}, {"trained", "random"}
+    ]  # fmt: skip
+    assert sections[1].legend[0] == (1, "trained‡")
+    assert across(results[:1], numbers, "random") == []
+    assert across(results, numbers, "nobody") == []
+
+
+def test_agents_that_pay_with_violation_do_not_lead_a_summary():
+    res = synthetic_result(num_constraints=1)
+    worse = {"GP-UCB": 3.0, "GP-TS": 1.0, "random": 2.0}  # regret is least for GP-UCB, then GP-TS
+    records = {
+        label: record._replace(
+            cost=np.full_like(record.cost, worse[label]),
+            violation=np.full_like(record.violation, worse[label]),
+        )
+        for label, record in res.records.items()
+    }
+    violating = dataclasses.replace(res, records=records)
+    assert undominated(violating) == ["GP-UCB", "GP-TS"]  # random has more of both than GP-TS
+    table = summary(violating)
+    assert [(row[0], row[4]) for row in table.rows] == [("GP-TS", "yes"), ("random", "no"), ("GP-UCB", "yes")]
+    assert table.header[:5] == (
+        "agent", "hard violation", "regret", "average violation", "undominated",
+    )  # fmt: skip
+    assert "read together" in " ".join(table.notes)
+    swapped = {"GP-UCB": 1.0, "GP-TS": 2.0, "random": 0.5}
+    records = {
+        label: r._replace(
+            cost=np.full_like(r.cost, swapped[label]), violation=np.full_like(r.violation, swapped[label])
+        )
+        for label, r in records.items()
+    }
+    assert [row[0] for row in summary(dataclasses.replace(res, records=records)).rows] == [
+        "random", "GP-UCB", "GP-TS",
+    ]  # fmt: skip
 
 
 @pytest.mark.long
@@ -240,6 +336,14 @@ def test_a_browser_shows_the_chosen_view_and_nothing_is_wider_than_the_screen(fo
         "True",
         "fits",
     ]
+
+
+def test_a_folder_without_study_or_cells_is_one_clear_error(tmp_path):
+    with pytest.raises(ValueError, match=r"must hold the plan\.json"):
+        write_report(tmp_path)
+    assert planned(tmp_path)[0].trials == 4
+    with pytest.raises(ValueError, match="at least one computed cell"):
+        write_report(tmp_path)
 
 
 PROBE = """<!doctype html>

@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 from synthetic import result as synthetic_result
 
+from gpbandits.evaluation.result import Result
 from gpbandits.evaluation.statistics import Interval, compare, log_log_slope
 from gpbandits.evaluation.table import Table
-from gpbandits.report.chart import Line, line_chart
+from gpbandits.report.chart import Line, line_chart, padded
 from gpbandits.report.tables import comparison, growth, p_text, summary, timing
 
 
@@ -44,6 +45,13 @@ def test_tables_hold_what_the_statistics_say():
     )
     assert exponents["GP-UCB"].estimate < exponents["random"].estimate
     assert timing(res).rows[0][3] == pytest.approx(res.seconds["GP-UCB"].sum())
+
+
+def test_regret_that_is_not_positive_has_no_exponent():
+    res = synthetic_result()
+    records = {label: record._replace(regret=-record.regret) for label, record in res.records.items()}
+    negative = Result("e", 0, records)
+    assert [row[1] for row in growth(negative).rows] == [None] * 3
 
 
 def test_a_grid_prints_as_text_csv_and_latex():
@@ -94,3 +102,23 @@ def test_latex_compiles_whatever_the_labels_are_and_fits_the_page(tmp_path, colu
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 0, done.stdout
     assert "Overfull" not in done.stdout
+
+
+def test_axes_have_room_for_what_they_show():
+    values = np.array([-2.0, 0.0, 8.0, np.nan])
+    linear = padded(values, False, 0, 1)
+    assert (linear.low, linear.high) == (-2.5, 8.5)
+    log = padded(values, True, 0, 1)
+    assert log.low < 8 < log.high
+    assert log.low > 0
+    assert padded(np.array([-1.0]), True, 0, 1).low > 0  # nothing that a logarithm could show
+    assert padded(np.zeros(3), False, 0, 1).high > 0
+
+
+def test_a_label_that_a_spreadsheet_would_compute_is_text_in_the_csv():
+    grid = Table("title", ("=1+1", "value"), (("=HYPERLINK(0)", -1.5), ("@x", 2.0)), ())
+    assert list(csv.reader(io.StringIO(grid.to_csv()))) == [
+        ["'=1+1", "value"],
+        ["'=HYPERLINK(0)", "-1.5"],
+        ["'@x", "2.0"],
+    ]

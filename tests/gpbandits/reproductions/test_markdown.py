@@ -2,6 +2,7 @@
 
 import dataclasses
 
+import pytest
 from synthetic import result as synthetic_result
 
 from gpbandits.reproductions.markdown import claims_text, means_text, table_of_tests, verdict_line
@@ -18,6 +19,18 @@ def test_a_sentence_of_two_readings_is_printed_once_with_both_verdicts():
         f"- **1**, **2** It holds. *Holds.* (holds) *No significant difference.* ({OPEN})"
     )
     assert verdict_line([*pair, pair[1]]) == "1: holds; 2, 3: n.s."
+
+
+@pytest.mark.parametrize(
+    ("p_value", "shown"), [("0.0009", ""), ("0.05", " (p = 0.05)"), ("0.5", ""), ("", "")]
+)
+def test_a_p_value_is_shown_near_the_level_only(p_value, shown):
+    table = table_of_tests([judged(Row("E", "a < b (simple)", "+1", HOLDS, p_value=p_value))])
+    assert table.splitlines() == [
+        "| claim | test (simple) | measured |",
+        "| --- | --- | --- |",
+        f"| 1 | a < b | +1 holds{shown} |",
+    ]
 
 
 def test_problems_with_the_same_tests_are_columns_and_others_rows():

@@ -9,6 +9,7 @@ import tomllib
 import numpy as np
 import pytest
 from study_cases import called
+from synthetic import result as synthetic_result
 
 from gpbandits.evaluation.record import ragged
 from gpbandits.evaluation.result import Record, Result
@@ -16,10 +17,13 @@ from gpbandits.evaluation.statistics import Interval, holm, paired_difference, s
 from gpbandits.experiments import AgentEntry, EnvironmentEntry, Store, Study, load_study, run
 from gpbandits.experiments.toml import parse_study, study_text
 from gpbandits.reproductions import REPRODUCTIONS, StudyFigure, study_path
-from gpbandits.reproductions.page import Condensed, kept, page_text, write_page
+from gpbandits.reproductions.page import Condensed, kept, page_text, parts_of, write_page
 from gpbandits.reproductions.srinivas2010 import KERNELS, POINTS, draws, gain_bound, spectrum
 from gpbandits.reproductions.study_figure import (
+    BOXES,
+    MEDIAN,
     Part,
+    box_figure,
     shortened,
 )
 from gpbandits.reproductions.verdicts import (
@@ -290,6 +294,21 @@ def test_status_report_and_clean_know_the_whole_study_of_a_figure(small, tmp_pat
     assert "1 of its cells is not computed" in (folder / "report.html").read_text()
 
 
+def test_the_page_of_short_versions_judges_nothing(small, tmp_path):
+    (study,) = map(shortened, small.load())
+    run(study, Store(tmp_path / study.name / "cells"), 1)
+    write_page(tmp_path / "page.md", [small], tmp_path, quick=True)
+    text = (tmp_path / "page.md").read_text()
+    assert "| Small (2020), [Figure 1](#figure-1-small) | 1: not judged on so few trials |" in text
+
+
+def test_figures_of_one_study_are_parts_of_it():
+    study = load_study(study_path("chowdhury2017-figures-1-2"))
+    sizes = {name: len(part.environments) for name, part in parts_of(study).items()}
+    assert sizes == {"chowdhury2017-figure-1": 4, "chowdhury2017-figure-2": 2}
+    assert parts_of(dataclasses.replace(study, environments=(GP,))) == {}  # somebody's own of the same name
+
+
 @pytest.mark.parametrize("path", sorted(study_path("any").parent.glob("*.toml")), ids=lambda path: path.stem)
 def test_a_study_is_the_same_when_it_is_written_and_read(path):
     study = load_study(path)
@@ -304,6 +323,21 @@ def test_odd_text_numbers_and_keys_survive_writing_and_none_is_refused():
         study_text(
             dataclasses.replace(study, environments=(dataclasses.replace(GP, kwargs={"delay": None}),))
         )
+
+
+def test_box_plots_show_the_quartiles_of_the_trials_over_time_an_agent_a_panel():
+    outcome = synthetic_result(num_trials=9, horizon=60)
+    figure = box_figure(outcome, "average_regret")
+    assert [panel.get_title() for panel in figure.axes] == outcome.agents
+    (edges,) = {panel.get_ylim() for panel in figure.axes}
+    values = outcome.average_regret["GP-TS"]
+    medians = [line for line in figure.axes[1].lines if line.get_color() == MEDIAN]
+    at = [round(float(np.mean(line.get_xdata()))) for line in medians]
+    assert len(medians) == BOXES
+    assert at[-1] == 60
+    shown = values[:, np.array(at) - 1]
+    np.testing.assert_allclose([line.get_ydata()[0] for line in medians], np.median(shown, axis=0))
+    assert edges[0] <= shown.min() <= shown.max() <= edges[1]
 
 
 def test_the_page_shows_what_is_kept_and_computes_nothing(small, tmp_path, monkeypatch):

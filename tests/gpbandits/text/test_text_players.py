@@ -92,6 +92,14 @@ def test_a_game_is_the_trial_that_evaluate_plays(place):
         assert (made < keywords["horizon"]) == (place == "budget")
 
 
+def test_a_finished_game_takes_no_answer():
+    game = TextGame(ID, env_kwargs={"num_arms": 3, "horizon": 1})
+    game.tell("PLAY: 0")
+    for more in (game.ask, lambda: game.tell("PLAY: 0")):
+        with pytest.raises(RuntimeError, match="finished"):
+            more()
+
+
 def test_the_prompt_states_plays_feedback_and_what_is_pending():
     game = TextGame("GPBandit-Delayed-v0", env_kwargs=PLACES["late"][1])
     for _ in range(7):
@@ -249,6 +257,12 @@ def test_a_study_keeps_cells_of_a_player_and_an_interrupted_trial_begins_anew(tm
     assert len(read_transcript(tmp_path / "said")) == 2 * SMALL["horizon"]
 
 
+def test_players_need_folders_of_their_own(tmp_path):
+    player = (TextPlayer, {"speak": speak, "transcript": tmp_path})
+    with pytest.raises(ValueError, match="give each player a folder of its own"):
+        evaluate(ID, {"one": player, "two": player}, trials=1, env_kwargs=SMALL)
+
+
 LINE = {
     **{"seed": 1, "round": 1, "attempt": 1, "prompt": "?", "answer": "PLAY: 1", "action": 1},
     **{"unreadable": None, "fallback": False},
@@ -277,6 +291,49 @@ def test_a_line_that_is_no_exchange_is_named(tmp_path, line, reason):
     assert f"line 2 of {path} must be an exchange" in str(caught.value)
     path.write_text(json.dumps(LINE))
     assert read_transcript(path) == [Exchange(**LINE)]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"speak": 3}, "speak must be"),
+        ({"speak": speak, "retries": -1}, "retries must be"),
+        ({"speak": speak, "fallback": "guess"}, "fallback must be"),
+        ({"speak": speak, "latest": 0}, "latest must be"),
+        ({"speak": speak, "max_arms": 5}, "max_arms must be at least 6"),
+        ({"speak": lambda prompt: 3}, "what speak returns must be text"),
+    ],
+)
+def test_wrong_options_are_named(options, message):
+    with pytest.raises(ValueError, match=message):
+        evaluate(ID, {"it": (TextPlayer, options)}, trials=1, env_kwargs=SMALL)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: TextGame(ID, retry=3), "unknown option 'retry' of a game.*did you mean 'retries'"),
+        (lambda: TextGame(ID, setting=None), "unknown option 'setting'"),
+        (lambda: TextGame(ID, env_kwargs=[1]), "env_kwargs must be None or a dict"),
+        (lambda: TextGame(ID, env_kwargs={1: 2}), "env_kwargs must be None or a dict"),
+        (lambda: TextGame(ID, transcript=3), "transcript must be None or the path of a file, got 3"),
+        (lambda: TextGame(ID, seed="x"), "seed must be"),
+        (lambda: TextGame(ID, env_kwargs=SMALL).tell(3), "answer must be text, got 3"),
+        (lambda: ReplayedPlayer(SETTING, "said", retry=3), "unknown option 'retry' of a replayed player"),
+        (lambda: ReplayedPlayer(SETTING, "said", speak=speak), "unknown option 'speak'"),
+        (lambda: ReplayedPlayer(SETTING, 3), "transcript must be the path of a folder, got 3"),
+        (lambda: read_transcript(3), "path must be a transcript or a folder with some, got 3"),
+    ],
+)
+def test_wrong_calls_are_named(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+def test_sums_of_feedback_are_refused():
+    late = SMALL | {"delay": {"law": "poisson", "mean": 2}, "aggregated": True}
+    with pytest.raises(ValueError, match="aggregated"):
+        evaluate(ID, {"it": (TextPlayer, {"speak": speak})}, trials=1, env_kwargs=late)
 
 
 def test_a_player_is_offered_the_arms_that_a_user_allows():

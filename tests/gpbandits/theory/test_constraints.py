@@ -73,3 +73,9 @@ def test_the_violation_of_a_run_stays_below_the_bound_of_its_own_multipliers():
         if t % 20 == 0:
             kappa = float(np.linalg.norm(agent.objective.multipliers.value))
             assert max(total, 0.0) <= bounds.violation(np.array([t]), kappa)[0]
+
+
+@pytest.mark.parametrize("field", ["step", "slack"])
+def test_a_step_or_slack_of_zero_is_an_error(field):
+    with pytest.raises(ValueError, match=field):
+        NoisyBounds(**{**vars(NOISY), field: 0.0})

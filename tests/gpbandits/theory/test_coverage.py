@@ -210,6 +210,17 @@ def textbook(problem: Problem, actions: Any, trial: int) -> tuple[list[float], l
     return ratios, gains
 
 
+def test_bands_are_looked_at_without_changing_what_is_played():
+    bands = play_bands(FROM_BALL, "gp-ts", trials=3, seed=5)
+    result = evaluate(FROM_BALL, ["gp-ts"], trials=3, seed=5)
+    np.testing.assert_array_equal(bands.regret, result.regret["gp-ts"])
+
+
+def test_an_agent_without_a_band_is_one_clear_error():
+    with pytest.raises(ValueError, match="confidence band"):
+        play_bands(FROM_BALL, "gp-ei", trials=2)
+
+
 def test_the_band_of_an_agent_that_scales_its_rewards_is_in_the_rewards_unit():
     """CONFIG takes rewards in prior stds, 50 of their units: a mean in those would be many stds away."""
     kernel = ConstantKernel(2500.0) * make_kernel("rbf", 0.2)

@@ -83,6 +83,17 @@ def test_the_bound_of_dmm_is_that_of_amm_whatever_its_regularisations():
     assert (surer.values > amm.values).all()
 
 
+def test_a_slope_has_no_level():
+    problem, agent, overlay = made("rate")
+    result = gpbandits.evaluate(problem, {"it": agent}, trials=2)
+    scaled = [overlay._replace(values=factor * overlay.values) for factor in (1.0, 7.0)]
+    figures = [regret_figure(result, "log-log", bounds=[each]) for each in scaled]
+    one, seven = (np.asarray(figure.axes[0].lines[1].get_ydata(), dtype=float) for figure in figures)
+    np.testing.assert_allclose(one, seven)
+    with pytest.raises(ValueError, match="no level"):
+        regret_figure(result, "linear", bounds=[overlay])
+
+
 @pytest.mark.parametrize(
     ("name", "problem", "agent", "complaint"),
     [
@@ -147,6 +158,23 @@ def test_the_lower_bound_is_for_the_noise_that_functions_are_made_for():
         bound("hard", dataclasses.replace(problem, noise=Gaussian(0.05)))
     with pytest.raises(ValueError, match="Gaussian noise of std"):
         bound("hard", build("hard", {**SMALL, "noise": {"law": "uniform", "std": 0.1}}))
+
+
+def test_an_unknown_bound_is_answered_with_those_that_are_known():
+    with pytest.raises(ValueError, match="bounded-norm"):
+        bound("exact", build("gp", SMALL))
+
+
+@pytest.mark.parametrize("horizon", [T - 1, T + 1])
+def test_bounds_of_another_horizon_are_refused(horizon):
+    problem, agent, overlay = made("hard")
+    result = gpbandits.evaluate(problem, {"it": agent}, trials=1)
+    other = bound("hard", build("hard", {**SMALL, "kernel": "matern52", "horizon": horizon}))
+    for each, complaint in ((other, "150 rounds"), ("hard", "overlays.bound")):
+        with pytest.raises(ValueError, match=complaint):
+            regret_figure(result, bounds=[each])  # type: ignore[list-item]
+    with pytest.raises(ValueError, match="simple_regret"):
+        regret_figure(result, metric="simple_regret", bounds=[overlay])
 
 
 @pytest.mark.long
