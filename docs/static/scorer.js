@@ -1,6 +1,6 @@
 // Ranks what the search finds: tutorials and how-to pages before reference pages, and these before lists of them.
 // A result is [page, title, anchor, description, score, file, kind].
-const FIRST = /^(tutorials|guides)\/|^(index|quickstart|concepts|explanation|own_table|logs|tuner|agents|environments)$/;
+const FIRST = /^(tutorials|guides)\/|^(index|quickstart|concepts|explanation|own_table|logs|boxes|cluster|optuna|tuner|agents|environments)$/;
 const LAST = /^generated\/(?!gallery)|^(genindex|py-modindex|changes)$/;
 
 var Scorer = {

@@ -11,6 +11,7 @@ from bandit_envs.basics.arguments import require
 from bandit_envs.basics.types import Ints
 from gpbandits.evaluation.marks import signs
 from gpbandits.evaluation.record import Record, check_rounds, check_shapes, join_trials
+from gpbandits.evaluation.stamp import agents_of
 
 PRETRAINED = "pretrained"  # the track of policies trained on other functions
 SETS = ("privileged", "approximate", "assuming", "unfit")  # of labels
@@ -193,6 +194,7 @@ def join(one: Kind, other: Kind) -> Kind:
     if one.records.keys() == other.records.keys():
         first, second = sorted((one, other), key=lambda each: each.first_trial)
         _require_same(first, second)
+        _require_same_agents(first, second)
         end = first.first_trial + first.num_trials
         if second.first_trial != end:
             raise ValueError(
@@ -213,6 +215,15 @@ def join(one: Kind, other: Kind) -> Kind:
     if not all(map(np.array_equal, one.changes, other.changes)):
         raise ValueError("results to join must be of the same trials, got other change-points")
     return joined({label: [each.select([label])] for each in (one, other) for label in each.agents})
+
+
+def _require_same_agents(one: SharedTrials, other: SharedTrials) -> None:
+    """Raise if labels stand for other agents or options, as far as origins say which belong to the labels."""
+    asked = [agents_of(part.origins) for part in (one, other)]
+    if asked[0] != asked[1] and all(len(each) == len(one.records) for each in asked):
+        raise ValueError(
+            "results to join must have the same agents and options under a label; others need another label"
+        )
 
 
 def _trials(part: SharedTrials) -> str:

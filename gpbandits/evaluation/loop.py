@@ -151,11 +151,11 @@ def evaluate(
         folder: folder that keeps finished blocks of ten trials of an agent, by the hash of all that was asked
             and of the code. The same call reads them and plays what is missing, such as after a kill, with
             more trials or with more agents; it needs no callback, and under `isolate` an `entropy`.
+        log: write the plays of each trial with their propensities into `result.logs`, for `gpbandits.logs`;
+            `agents.with_propensities()` names the agents that have some. Results do not change.
 
     Raises:
         Exception: what an agent raised, after the others have played; its attribute `result` holds theirs.
-        log: write the plays of each trial with their propensities into `result.logs`, for `gpbandits.logs`;
-            `agents.with_propensities()` names the agents that have some. Results do not change.
     """
     if isinstance(environment, Mapping):
         require(label is None, "label", "left out of several environments, which have theirs", label)

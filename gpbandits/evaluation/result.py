@@ -108,7 +108,8 @@ class Result(Curves):
         """Return one result of the same agents on more trials, or of more agents on the same trials.
 
         Both must be of one evaluation: environment, seed, entropy and recorded rounds are compared, and the
-        fingerprints of the environments; trials of the same agents must follow each other.
+        fingerprints of the environments; trials of the same agents, whose options are compared where all
+        agents are joined, must follow each other.
 
         Args:
             more: another result, such as one of `evaluate(..., first_trial=result.num_trials)`.

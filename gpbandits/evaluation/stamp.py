@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
 from functools import cache
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -25,10 +26,12 @@ CODE = ("commit", "code", "versions")  # parts that a result has once it was sav
 
 def origin(environment: EnvLike, problem: Problem | None, factories: Iterable[AgentFactory]) -> Origin:
     """Return what a result says of its origin when it was played; `signed` adds the code, which is slower."""
+    asked = list(factories)
     return {
         "played": "" if problem is None else fingerprint(problem),
+        "agents": sorted(map(_asked, asked)),
         "finished": now(),
-        "modules": sorted(_modules(environment).union(*map(_modules_of_agent, factories))),
+        "modules": sorted(_modules(environment).union(*map(_modules_of_agent, asked))),
     }
 
 
@@ -111,6 +114,18 @@ def commit() -> str:
         )
         return head + ("+" if changed else "")
     return ""
+
+
+def agents_of(origins: Iterable[Origin]) -> list[str]:
+    """Return the hashes of the agents and options that were played, each once; none of older files."""
+    return sorted({each for part in origins for each in part.get("agents", ())})
+
+
+def _asked(factory: AgentFactory) -> str:
+    """Return the hash of what an agent is made from; two functions of one name count as equal."""
+    maker = factory.name or f"{factory.make.__module__} {getattr(factory.make, '__qualname__', '')}"
+    said = _ADDRESS.sub("", repr((maker, sorted(factory.options.items(), key=itemgetter(0)))))
+    return hashlib.sha256(said.encode()).hexdigest()[:16]
 
 
 def _modules(environment: EnvLike) -> set[str]:

@@ -7,6 +7,7 @@ estimates, columns that can be spared are left out, and what remains continues i
 from __future__ import annotations
 
 import dataclasses
+import re
 import shutil
 import sys
 from collections.abc import Iterator, Sequence
@@ -177,6 +178,7 @@ def _terminal() -> int | None:
 
 GAP = 2  # characters between columns
 RULE = "─"
+JOINED = "\N{NO-BREAK SPACE}"  # at which `wrap` does not break
 
 
 class Grid(NamedTuple):
@@ -238,9 +240,18 @@ def _lines(grid: Grid, i: int, stacked: bool, broken: bool) -> Column:
     cells = [list(row[i]) if stacked else [" ".join(row[i])] for row in grid.rows]
     heading = [grid.header[i]]
     if broken:
-        longest = max(map(len, (*grid.header[i].split(), *(line for cell in cells for line in cell), "")))
-        heading = wrap(grid.header[i], max(longest, 1), break_long_words=False, break_on_hyphens=False)
+        longest = max(len(line) for cell in cells for line in cell) if cells else 0
+        heading = _broken(grid.header[i], longest)
     return [heading or [""], *cells]
+
+
+def _broken(heading: str, width: int) -> list[str]:
+    """Break a heading between words, of which brackets hold one."""
+    words = re.findall(r"\[[^\]]*\]|\S+", heading)
+    joined = " ".join(word.replace(" ", JOINED) for word in words)
+    most = max(map(len, words), default=1)
+    lines = wrap(joined, max(most, width), break_long_words=False, break_on_hyphens=False)
+    return [line.replace(JOINED, " ") for line in lines]
 
 
 def _labels(grid: Grid, most: int) -> Column:

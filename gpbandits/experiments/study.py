@@ -166,7 +166,8 @@ class Study:
         require_seed("seed", self.seed)
         _check_labels("environments", [entry.label for entry in self.environments])
         _check_labels("agents", labels := [entry.label for entry in self.agents])
-        require_known("baseline", self.baseline, ["", *labels])
+        if self.baseline:
+            require_known("baseline", self.baseline, labels)
         _check_file_names(self.environments)
         _check_size(self)
 

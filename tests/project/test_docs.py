@@ -14,6 +14,7 @@ from pages import blocks
 from agents.registry import names as agent_names
 from bandit_envs.environment.registration import IDS
 from bandit_envs.laws.delays import LAWS, Delay
+from gpbandits import evaluate
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -51,6 +52,37 @@ def test_every_committed_figure_is_shown_on_a_page():
     pages = [ROOT / "README.md", *DOCS.rglob("*.md")]
     text = "\n".join(page.read_text(encoding="utf-8") for page in pages if "generated" not in page.parts)
     assert [figure.name for figure in (DOCS / "figures").rglob("*.*") if figure.name not in text] == []
+
+
+def test_the_front_page_of_the_site_has_the_comparison_of_the_readme():
+    assert blocks(DOCS / "index.md", "python")[0] == blocks(ROOT / "README.md", "python")[0]
+
+
+def test_an_installation_begins_with_an_index():
+    for page in (ROOT / "README.md", DOCS / "quickstart.md"):
+        first = re.findall(r"pip install (.*)", page.read_text(encoding="utf-8"))[0]
+        assert "gpbandits[eval]" in first, page
+
+
+FILMED = [ROOT / "README.md", *DOCS.rglob("*.md")]
+
+
+def films(page: Path) -> list[ast.Call]:
+    """The calls of `watch` of a page."""
+    nodes = (node for block in blocks(page, "python") for node in ast.walk(ast.parse(block)))
+    return [node for node in nodes if isinstance(node, ast.Call) and ast.unparse(node.func) == "watch"]
+
+
+@pytest.mark.parametrize("page", [p for p in FILMED if films(p)], ids=lambda page: page.stem)
+def test_a_film_of_a_page_does_not_begin_at_the_optimum(page):
+    for film in films(page):
+        given = {each.arg: ast.literal_eval(each.value) for each in film.keywords}
+        seed, keywords = given.get("seed", 0), given["env_kwargs"]
+        # Before a play all arms are alike for all agents that are shown, and one generator chooses.
+        result = evaluate(
+            ast.literal_eval(film.args[0]), ["gp-ucb"], trials=1, seed=seed, env_kwargs=keywords
+        )
+        assert result.regret["gp-ucb"][0, 0] > 0.5, seed  # functions have a std of 1
 
 
 @pytest.mark.long

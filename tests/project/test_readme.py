@@ -34,7 +34,7 @@ def row(line: str) -> list[str]:
 
 @pytest.mark.long
 def test_each_python_block_runs_alone_and_prints_the_table_that_is_shown(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
     found: dict[str, Any] = {}
@@ -47,6 +47,7 @@ def test_each_python_block_runs_alone_and_prints_the_table_that_is_shown(
     table = found["result"].table()
     assert isinstance(table, Table)
     header, *lines = SHOWN[0].splitlines()
+    assert row(header) in map(row, capsys.readouterr().out.splitlines())  # these columns, and no others
     chosen = [table.header.index(name) for name in row(header)]
     for line, cells in zip(lines, table.texts, strict=True):
         label, *shown = row(line)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import http.server
+import re
 import sys
 import threading
 import time
@@ -12,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from pages import browser, needs_browser
+from pages import DOCS, browser, needs_browser
 
 SEARCHED = ("delay", "constraints", "table")
 FOUND = "return [...document.querySelectorAll('#search-results li a')].map(each => each.getAttribute('href'))"
@@ -74,6 +75,42 @@ def test_every_block_of_code_has_a_button_that_copies_what_a_person_types(site, 
             "first = 1\nfor i in range(2):\n    print(i)"
         )
         assert opened.execute_script("return typed('pip install it\\n')") == "pip install it"
+
+
+HOW_TO = (DOCS / "guides" / "index.md").read_text(encoding="utf-8").partition("```{toctree}")[2]
+
+
+def test_every_page_of_the_how_to_is_ranked_before_reference_pages():
+    (first,) = re.findall(r"FIRST = /(.*)/;", (DOCS / "static" / "scorer.js").read_text(encoding="utf-8"))
+    listed = [page for page in re.findall(r"^\.\./(\S+)$", HOW_TO, re.MULTILINE) if "generated" not in page]
+    assert len(listed) > 3
+    assert [page for page in listed if not re.search(first, page)] == []
+
+
+# Where the button of a block ends, and where the first line of its code begins.
+PLACES = """
+return [...document.querySelectorAll('div.highlight')].map(each => {
+    const line = document.createRange();
+    line.selectNodeContents(each.querySelector('pre'));
+    return [each.querySelector('button').getBoundingClientRect().bottom, line.getClientRects()[0].top];
+});
+"""
+
+
+@needs_browser
+def test_a_button_that_is_always_seen_covers_no_code(tmp_path):
+    page = tmp_path / "page.html"
+    css, code = (f"file://{DOCS}/static/{name}" for name in ("pages.css", "copy.js"))
+    block = '<div class="highlight"><pre>' + "x" * 200 + "</pre></div>"
+    page.write_text(
+        f'<link rel="stylesheet" href="{css}"><article>{block}</article><script src="{code}"></script>'
+    )
+    with browser(tmp_path / "profile") as opened:
+        touched = {"features": [{"name": "hover", "value": "none"}]}
+        opened.execute_cdp_cmd("Emulation.setEmulatedMedia", touched)
+        opened.get(page.as_uri())
+        ((button, line),) = opened.execute_script(PLACES)
+        assert button <= line
 
 
 def test_arrays_are_written_by_their_names(monkeypatch):

@@ -15,6 +15,7 @@ from gpbandits import Result, Results, evaluate
 
 PLACE = {"num_arms": 20, "horizon": 15}
 AGENTS = ["gp-ucb", "random"]
+AGAIN = {"gp-ucb": ("gp-ucb", {"beta_scale": 0.1}), "random": "random"}  # other options under a label
 
 
 def played(agents=AGENTS, trials=4, **keywords) -> Result:
@@ -56,6 +57,7 @@ def test_more_trials_and_more_agents_join_to_what_one_call_gives(checkpoints):
         (lambda: played(["gp-ei"], label="other"), "the same environment, got 'GPBandit-GP-v0' and 'other'"),
         (lambda: played(["gp-ei"], checkpoints=[15]), "the same recorded rounds"),
         (lambda: played(["gp-ei"], env_kwargs={**PLACE, "length_scale": 0.3}), "the same fingerprint"),
+        (lambda: played(AGAIN, first_trial=4), "the same agents and options"),
         (lambda: "a result", "more must be a result"),
     ],
 )

@@ -257,7 +257,11 @@ def test_a_study_file_can_say_everything():
         ("trials = 3", 'trials = "3"', r"trials in \[study\] must be an integer, got '3'"),
         ("trials = 3", "trials = true", r"trials in \[study\] must be an integer, got True"),
         ("trials = 3", "trials = 0", "trials must be at least 1, got 0"),
-        ("trials = 3", 'trials = 3\nbaseline = "randon"', r"baseline 'randon' \(did you mean 'random'"),
+        (
+            "trials = 3",
+            'trials = 3\nbaseline = "randon"',
+            r"baseline 'randon' \(did you mean 'random'\?\); choose one of random",
+        ),
         (
             "trials = 3",
             'trials = 3\ncolumns = "regret"',
