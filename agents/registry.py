@@ -253,7 +253,7 @@ def _load(name: Any) -> Callable[..., Any]:
     if callable(name):
         own = _registered_as(name)
         return _point(own).load() if own else name
-    if hasattr(name, "act"):
+    if not lacking_method(name):
         kind = type(name).__name__
         raise ValueError(f"an agent is made anew for each setting: give {kind}, not an object of it")
     if hasattr(name, "policy") and hasattr(name, "predict"):

@@ -23,7 +23,6 @@ from ..protocol import Shown, adapted
 from ..validation import one_seed, require_reset
 from .assembly import PER_TRIAL, TrialList
 from .generators import Streams
-from .gp_agent import GPAgent
 
 FIRST = 5  # values from which the prior is estimated, once
 FEWEST = 2  # different values for an estimate of the std
@@ -158,8 +157,8 @@ class SelfScaled(Shown):
 
     @staticmethod
     def _wait(agent: Any, waits: bool) -> None:
-        if isinstance(agent, GPAgent) and agent.stopping is not None:
-            agent.stopping.waits = waits
+        if (stopping := adapted(agent).stopping) is not None:
+            stopping.waits = waits
 
 
 def scaled(setting: Setting, mean: float, std: float, sizes: Floats, learnt: bool = False) -> Setting:
