@@ -78,7 +78,8 @@ def answers(agent: GPAgent) -> Iterator[tuple[str, Any]]:
     for ask in (objective.penalised, objective.worth):
         yield ask.__name__, ask(scores.copy(), points, agent.t)
     yield "prices", objective.prices(points)
-    yield "beliefs", objective.beliefs(*points.known(belief), points)
+    mean, std = points.known(belief)
+    yield "beliefs", objective.beliefs(mean, std, points)
 
 
 def of_each_kind(table: str) -> list[str]:
