@@ -9,7 +9,6 @@ from typing import Any, NamedTuple, TypeGuard
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.agent.box_domain import BoxDomain
 from agents.agent.gp_agent import GPAgent
 from agents.beliefs.points import Pairs, Points
 from agents.protocol import adapted
@@ -175,7 +174,7 @@ def _scene(moment: Moment) -> Scene:
 
 
 def _plays_a_box(player: Any) -> TypeGuard[GPAgent]:
-    return isinstance(player, GPAgent) and isinstance(player.domain, BoxDomain)
+    return isinstance(player, GPAgent) and player.setting.continuous
 
 
 def _with_surface(scene: Scene, player: GPAgent, observation: Any) -> Scene:

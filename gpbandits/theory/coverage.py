@@ -7,10 +7,12 @@ import numpy as np
 
 from agents.acquisition.candidates import ConfidenceBand
 from agents.agent.gp_agent import GPAgent
+from agents.beliefs.base import Belief
 from agents.beliefs.eliminating import Eliminating
 from agents.beliefs.points import Points
+from agents.protocol import defines
 from agents.registry import AgentSpec, resolve_agent
-from agents.restarts.base import BatchEnds, Never
+from agents.restarts.base import Never
 from bandit_envs.basics.arguments import require
 from bandit_envs.basics.types import Bools, Floats, Ints
 from bandit_envs.environment.vector import BanditVectorEnv
@@ -66,7 +68,7 @@ def play_bands(
         ratio, width = _measured(player, truth, bands(player, points, np.full(trials, t + 1)))
         action = player.act(observation)
         following, reward, _, _, info = env.step(action)
-        if isinstance(player.restart, BatchEnds) and t + 1 in player.restart.ends:
+        if t + 1 in player.restart.ends:
             batch = _bands_of_batch(player, observation, action, reward, info)
             ratio, width = _measured(player, truth, batch)
         player.update(observation, action, reward, info)
@@ -78,9 +80,8 @@ def play_bands(
 
 
 def bands(agent: GPAgent, points: Points, t: Ints) -> list[ConfidenceBand]:
-    """Return the bands of round t, (B,), at points, in the reward's unit; none where arms are eliminated."""
-    own = [] if isinstance(agent.belief, Eliminating) else agent.rule.bands(agent.belief, points, t)
-    return [_in_reward_units(agent, band) for band in own]
+    """Return the bands of round t, (B,), at points, in the reward's unit."""
+    return [_in_reward_units(agent, band) for band in agent.rule.bands(agent.belief, points, t)]
 
 
 def _require_band_of_reward(agent: GPAgent) -> None:
@@ -88,7 +89,8 @@ def _require_band_of_reward(agent: GPAgent) -> None:
     known = agent.objective.beliefs(*points.known(agent.belief), points)
     words = "one whose band is of the mean reward, not of log-odds, log-rates or a penalised sum"
     require(known is not None and agent.objective.linear, "agent", words, type(agent.objective).__name__)
-    banded = isinstance(agent.belief, Eliminating) or agent.rule.bands(agent.belief, points, agent.t)
+    eliminates = defines(agent.belief, Belief, "active")  # by bands at the ends of batches
+    banded = eliminates or len(agent.rule.bands(agent.belief, points, agent.t)) > 0
     require(banded, "agent", "one with a confidence band, by UCB or Thompson sampling", agent.rule)
 
 

@@ -64,7 +64,7 @@ def test_no_part_of_an_agent_is_asked_for_its_type():
     ]
     of_class = [
         place
-        for place, node, last in calls("isinstance", ("agents",))
+        for place, node, last in calls("isinstance", PACKAGES)
         if last in PARTS and isinstance(node.args[0], ast.Attribute)
     ]
     assert not [*of_type, *of_class]
