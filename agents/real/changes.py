@@ -1,6 +1,5 @@
-"""Detection of changes, and of searches that are stuck, by the values in the order of their delivery.
+"""Detection of changes: cumulative sums of how much better "anything" predicts a value than the model does.
 
-Changes are found by cumulative sums of how much better "anything" predicts a value than the model does.
 A value z in the model's unit is compared under N(0, a + 0.3), which knows nothing of its arm, and under
 Student's t with 4 degrees of freedom around the posterior (Page 1954). An alarm restarts from where the sum
 last was zero.
@@ -10,16 +9,10 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 ALARM = 4.0  # nats
 WIDE = 0.3  # added to the amplitude
 DEGREES = 4.0
 CONSTANT = math.lgamma(2.5) - math.lgamma(2.0) - 0.5 * math.log(DEGREES * math.pi)
-STALLED = 10  # values without a gain
-GAIN = 1e-4  # of the values' std: a smaller one is none
-SETTLED, SETTLED_EACH = 22, 3  # values before a search on a box can be stuck: so many, and more a dimension
-RANDOM_EVERY = 3  # of the points asked for on a set while nothing is gained
 
 
 def surprise(z: float, mean: float, variance: float, amplitude: float) -> float:
@@ -52,28 +45,3 @@ class ChangeSums:
         self.since, self._sum = min(self._zero, played), 0.0
         self._zero = self.since
         return True
-
-
-class Gains:
-    """The values of a search in the order of their delivery, and how many there were since the last gain."""
-
-    def __init__(self, since: int):
-        self.since = since  # first round of the search
-        self.flat, self._best = 0, -math.inf
-        self._values: list[float] = []
-
-    def add(self, value: float) -> None:
-        """Take a value."""
-        self._values.append(value)
-        gained = value > self._best + GAIN * float(np.std(self._values))
-        self.flat = 0 if gained else self.flat + 1
-        self._best = max(self._best, value)
-
-    def stuck(self, dim: int) -> bool:
-        """Return True where a search on a box of so many dimensions should begin anew."""
-        return self.flat >= STALLED and len(self._values) >= SETTLED + SETTLED_EACH * dim
-
-    @property
-    def at_random(self) -> bool:
-        """True where the next point of a set should be a random one."""
-        return self.flat >= STALLED and self.flat % RANDOM_EVERY == 0

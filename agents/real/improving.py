@@ -39,7 +39,6 @@ from .box_posterior import (
     on,
     with_pending,
 )
-from .changes import Gains
 from .earlier import EarlierTasks, sides
 from .learner import NotedLearner
 from .parameters import Parameters
@@ -47,6 +46,7 @@ from .posterior import SurrogatePosterior
 from .priors import exact_prior, noisy_prior
 from .quantities import PlayValues, PointRecord
 from .shortlist import Shortlist
+from .stuck import Gains
 from .surrogate import Surrogate
 from .values import Converging, HalfRank
 
