@@ -168,6 +168,7 @@ class BaseAgent(Shown, Agent):
     infeasible: Any = None
     certified: Any = None
     stops: Any = None
+    stopping: Any = None  # the rules that say when to stop, if it has any
     refuted: Any = None
     failed_fits: Any = 0
     scores: Any = None  # of the arms in the last choice, (B, A)

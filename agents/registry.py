@@ -202,6 +202,11 @@ def resolve_agent(spec: AgentSpec) -> AgentFactory:
     return AgentFactory(_load(spec), name=_name(spec))
 
 
+def without_options(spec: Any) -> Any:
+    """Return the name, class path or callable of an agent, given alone or in a pair with its options."""
+    return spec[0] if isinstance(spec, tuple | list) else spec
+
+
 def require_registered(name: str, trust: bool) -> None:
     """Raise unless a name read from a file is a registered one, or its class path is trusted."""
     if trust or ":" not in name:  # names without a colon can only be registered ones
@@ -253,7 +258,7 @@ def _load(name: Any) -> Callable[..., Any]:
     if callable(name):
         own = _registered_as(name)
         return _point(own).load() if own else name
-    if hasattr(name, "act"):
+    if not lacking_method(name):
         kind = type(name).__name__
         raise ValueError(f"an agent is made anew for each setting: give {kind}, not an object of it")
     if hasattr(name, "policy") and hasattr(name, "predict"):

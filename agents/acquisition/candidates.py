@@ -17,6 +17,7 @@ from ..beliefs.ridges import ObservationWeights
 from ..beliefs.safety import Safety, log_feasibility
 from ..model.rounds import Delivery
 from ..validation import PerTrial
+from ..widths.base import Width
 
 ZERO = np.zeros((1, 1))  # no bias
 
@@ -156,6 +157,20 @@ class Slopes(NamedTuple):
     scores: Floats | None = None  # the scores themselves, where they are found on the way
 
 
+class ConfidenceBand(NamedTuple):
+    """A band is |mu - f| <= W at n points of each trial, in the units of the belief's values."""
+
+    mean: Floats  # (B, n)
+    half: Floats  # (B, n) W
+    width: Floats  # (B,) w, or NaN
+
+    @classmethod
+    def of_width(cls, width: Width, belief: Belief, points: Points, t: Ints) -> ConfidenceBand:
+        """Return the band mu +- w sigma, w the width in round t, (B,), plus the bias."""
+        (mean, std), factor = points.band(belief), width(t, belief.gain) + belief.bias
+        return cls(mean, factor[:, None] * std, factor)
+
+
 class RuleMemory(Protocol):
     """State of a rule that feedback changes, of B trials; it starts anew at every reset and restart."""
 
@@ -196,6 +211,10 @@ class Rule(abc.ABC):
         """Return w, (B, 1) or one number, where the scores are mu + w sigma; else None."""
         return None
 
+    def bands(self, belief: Belief, points: Points, t: Ints) -> list[ConfidenceBand]:
+        """Return the bands at points on which the scores of round t, (B,), rest; empty without one."""
+        return []
+
     def memory(self, num_trials: int) -> RuleMemory | None:
         """Return a new memory of B trials; None for a rule that learns nothing from feedback."""
         return None
@@ -212,7 +231,7 @@ class OwnRule(Rule):
     given: Callable[[Candidates], Floats]
 
     def __post_init__(self) -> None:
-        for name in ("unitless", "draws", "slopes", "memory", "refuted"):
+        for name in ("unitless", "draws", "slopes", "bands", "memory", "refuted"):
             object.__setattr__(self, name, getattr(self.given, name, getattr(self, name)))
 
     def __call__(self, candidates: Candidates) -> Floats:

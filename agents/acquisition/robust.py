@@ -12,12 +12,13 @@ from bandit_envs.basics.arguments import require_not_negative, require_positive,
 from bandit_envs.basics.types import Bools, Floats, Ints
 
 from ..beliefs.base import Belief, Fit
+from ..beliefs.points import Points
 from ..beliefs.ridges import ObservationWeights
 from ..model.model import Model
 from ..validation import PerTrial
 from ..widths.base import BOUND_REMEDY, MODEL_REMEDY, NOISE_REMEDY, Width
 from ..widths.information_gain import Gamma, Realised
-from .candidates import Candidates, Rule
+from .candidates import Candidates, ConfidenceBand, Rule
 from .rules import UCB
 
 # Term that enlarges a valid half-width, (B, A), from the weights of the observations in the mean.
@@ -49,6 +50,10 @@ class DMM(Rule):
             for fit, mean, std in candidates.ridges
         )
         return reduce(np.minimum, each)
+
+    def bands(self, belief: Belief, points: Points, t: Ints) -> list[ConfidenceBand]:
+        each = [(self.width(fit, belief.gain) + belief.bias, *band) for fit, *band in points.ridges(belief)]
+        return [ConfidenceBand(mean, w[:, None] * std, w) for w, mean, std in each]
 
     def width(self, fit: Fit, gain: Floats) -> Floats:
         """Return w_a under one regularisation, 0 where it is refuted, (B,)."""
@@ -120,6 +125,10 @@ class RobustUCB(Rule):
 
     def __call__(self, candidates: Candidates) -> Floats:
         return UCB(self.width)(candidates) + self.extra(candidates.observation_weights)
+
+    def bands(self, belief: Belief, points: Points, t: Ints) -> list[ConfidenceBand]:
+        clean = ConfidenceBand.of_width(self.width, belief, points, t)
+        return [clean._replace(half=clean.half + self.extra(points.observation_weights(belief)))]
 
 
 @dataclass(frozen=True)

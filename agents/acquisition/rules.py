@@ -7,11 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from bandit_envs.basics.arguments import require_not_negative
-from bandit_envs.basics.types import Floats
+from bandit_envs.basics.types import Floats, Ints
 
+from ..beliefs.base import Belief
+from ..beliefs.points import Points
 from ..validation import PerTrial
 from ..widths.base import Width
-from .candidates import ZERO, Candidates, Rule, Slopes
+from .candidates import ZERO, Candidates, ConfidenceBand, Rule, Slopes
 from .improvement import (
     improvement_climbed,
     log_expected_improvement,
@@ -37,6 +39,9 @@ class UCB(Rule):
         mean = np.ones_like(candidates.mean)
         return Slopes(mean, _factor(candidates, self.width) * mean)
 
+    def bands(self, belief: Belief, points: Points, t: Ints) -> list[ConfidenceBand]:
+        return [ConfidenceBand.of_width(self.width, belief, points, t)]
+
 
 @dataclass(frozen=True)
 class BandUCB(Rule):
@@ -58,6 +63,9 @@ class Thompson(Rule):
 
     def __call__(self, candidates: Candidates) -> Floats:
         return candidates.sample(_factor(candidates, self.width))
+
+    def bands(self, belief: Belief, points: Points, t: Ints) -> list[ConfidenceBand]:
+        return [ConfidenceBand.of_width(self.width, belief, points, t)]
 
 
 @dataclass(frozen=True)

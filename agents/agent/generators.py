@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from ..named import takes_rngs
-from ..restarts.base import Never
 
 # The order names the children: append, never insert.
 ROLES = (
@@ -78,7 +77,7 @@ class Resumable:
     # Parts of the `GPAgent` that extends this class.
     tie_breaker: Any
     objective: Any
-    restart: Any
+    _restarts: bool  # True if its restart may start trials over
     repeated_arms: Any
     assumptions: Any
     domain: Any
@@ -103,7 +102,7 @@ class Resumable:
 
         That is so where trials start over, hold arms, or have an objective that changes with questions.
         """
-        changes = not isinstance(self.restart, Never) or self.repeated_arms is not None
+        changes = self._restarts or self.repeated_arms is not None
         if changes or not self.objective.resumes:
             return None
         states = {role: list(map(state_of, rngs)) for role, rngs in self.generators.items()}

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from operator import methodcaller
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,6 @@ from ..protocol import Shown, adapted
 from ..validation import one_seed, require_reset
 from .assembly import PER_TRIAL, TrialList
 from .generators import Streams
-from .gp_agent import GPAgent
 
 FIRST = 5  # values from which the prior is estimated, once
 FEWEST = 2  # different values for an estimate of the std
@@ -48,7 +48,7 @@ class SelfScaled(Shown):
     def __init__(self, make: Callable[[Setting], Any], setting: Setting):
         self._make, self.setting = make, setting
         self._agent = make(setting)
-        self._calls: list[tuple[str, tuple[Any, ...]]] | None = []  # calls; None once the prior is found
+        self._calls: list[Callable[[Any], Any]] | None = []  # of an agent; None once the prior is found
         self._rng: np.random.Generator | None = None  # before the first reset
 
     def reset(self, seed: int) -> None:
@@ -61,7 +61,7 @@ class SelfScaled(Shown):
 
     def start(self, info: dict[str, Any]) -> None:
         """Read which arms the first round has; see `Agent`."""
-        self._tell("start", info)
+        self._tell(methodcaller("start", info))
         self._offer(info)
 
     def offer(self, arms: Bools) -> bool:
@@ -98,7 +98,7 @@ class SelfScaled(Shown):
         zeros = {key: np.zeros_like(info[key]) for key in ("feedback_reward", "feedback_cost") if key in info}
         self._agent.update(observation, action, 0.0, info | zeros)  # for its checks
         delivered = Feedback.arrived(info)
-        self._calls.append(("update", (observation, action, reward, info)))
+        self._calls.append(methodcaller("update", observation, action, reward, info))
         self._values = np.vstack([self._values, np.column_stack([delivered.reward, delivered.cost])])
         self._offer(info)
         if len(delivered.reward):
@@ -110,7 +110,7 @@ class SelfScaled(Shown):
 
     def drop(self, rounds: Ints) -> None:
         """Forget pending plays that will never be delivered; see `GPAgent.drop`."""
-        self._tell("drop", rounds)
+        self._tell(methodcaller("drop", rounds))
 
     def __getattr__(self, name: str) -> Any:
         if name == "_agent" or name.startswith("__"):  # not set yet while unpickling
@@ -121,16 +121,16 @@ class SelfScaled(Shown):
         """Return the names of the agent's attributes too, for completion."""
         return [*super().__dir__(), *dir(self._agent)]
 
-    def _tell(self, kind: str, *arguments: Any) -> None:
-        getattr(self._agent, kind)(*arguments)
+    def _tell(self, call: Callable[[Any], Any]) -> None:
+        call(self._agent)
         if self._calls is not None:
-            self._calls.append((kind, arguments))
+            self._calls.append(call)
 
     def _offer(self, info: dict[str, Any]) -> None:
         offered = offered_in(info, self.setting, None)
         self._offered = None if offered is None else offered[0]
 
-    def _find_prior(self, calls: list[tuple[str, tuple[Any, ...]]]) -> None:
+    def _find_prior(self, calls: list[Callable[[Any], Any]]) -> None:
         """Rebuild the agent from the delivered values, if they differ, and replay all calls."""
         mean, std = (float(each[0]) for each in mean_and_std(self._values[:, :1], FEWEST))
         if std == 0.0:
@@ -141,13 +141,12 @@ class SelfScaled(Shown):
         learnt = adapted(self._agent).learns
         sizes = sizes_of(self._values[:, 1:])
         self._agent = self._begun(scaled(self.setting, mean, std, sizes, learnt))
-        for kind, arguments in calls[:-1]:
-            getattr(self._agent, kind)(*arguments)
+        for call in calls[:-1]:
+            call(self._agent)
         if len(self._values) >= FIRST:
             self._calls = None
             self._wait(self._agent, False)  # from this round on, whose update is the last call
-        kind, arguments = calls[-1]
-        getattr(self._agent, kind)(*arguments)
+        calls[-1](self._agent)
 
     def _begun(self, setting: Setting) -> Any:
         """Return the agent of a setting after its reset, whose stopping rules are not asked."""
@@ -158,8 +157,8 @@ class SelfScaled(Shown):
 
     @staticmethod
     def _wait(agent: Any, waits: bool) -> None:
-        if isinstance(agent, GPAgent) and agent.stopping is not None:
-            agent.stopping.waits = waits
+        if (stopping := adapted(agent).stopping) is not None:
+            stopping.waits = waits
 
 
 def scaled(setting: Setting, mean: float, std: float, sizes: Floats, learnt: bool = False) -> Setting:

@@ -84,9 +84,7 @@ class DuelAgent(ArmAgent):
         pairs = self.belief.at(context)
         half = self.belief.band(context, self.delta) if self.width is None else self.width * pairs.std
         lower, upper = pairs.difference - half, pairs.difference + half
-        draw, largest = partial(self.belief.sample, context, rng), None
-        if isinstance(self.belief, LikelihoodSet):
-            largest = partial(self.belief.largest, context)
+        draw, largest = partial(self.belief.sample, context, rng), self.belief.leads(context)
         return Contest(pairs.mean, lower, upper, rng, draw, self.last, largest)
 
     def best(self, context: Ints, mean: Floats, arms: Ints) -> int:

@@ -167,7 +167,8 @@ class Pairs(Points):
         return np.logical_or.reduce(pending, axis=0)[None]
 
     def played(self, belief: Belief) -> Bools:
-        return np.logical_or.reduce(_same(belief.mean_posterior.gram.points, self.features), axis=0)[None]
+        played = belief.mean_posterior.gram.points[belief.played_at(None)[ONLY]]
+        return np.logical_or.reduce(_same(played, self.features), axis=0)[None]
 
     def prior_mean(self, belief: Belief) -> Floats:
         return np.ravel(belief.given_mean)[:1]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -96,6 +97,10 @@ class Preferences:
         here = self._points(context)
         return self._prior[here] + self.root[here] @ self.fit.draw(self.model.gram.quick_white(rng))
 
+    def leads(self, context: Ints) -> Callable[[int], Floats] | None:
+        """Return how far all arms of a context may be ahead of one, (A,), within a set; None without one."""
+        return None
+
     def worth(self, context: Ints) -> Floats:
         """Return the scores of recommendations, (A,)."""
         return self.mean(context)[0]
@@ -165,6 +170,9 @@ class LikelihoodSet(Preferences):
         if excess(low) > 0.0:
             low = root_scalar(excess, bracket=(low, high), xtol=1e-9).root
         return _ridged(rows, low)
+
+    def leads(self, context: Ints) -> Callable[[int], Floats]:
+        return partial(self.largest, context)
 
     def largest(self, context: Ints, against: int) -> Floats:
         """Return max f_x - f_against within the set, of all arms x of a context, (A,)."""

@@ -159,10 +159,10 @@ def assumed_noise(
     `growth`, see `growth_by_smoothness`. `white` is the variance of the user's WhiteKernel, 0 for none,
     `prior_std` the largest one, and `usual` the default R in units of that.
     """
-    tied = isinstance(variance, str)
+    tied = False
     if isinstance(variance, str):
         require_choice("noise_variance", variance, (SMOOTHNESS,))
-        variance = None
+        tied, variance = True, None
     if white:
         require_same_noise("noise_std", std, float(np.sqrt(white)))
         require_same_noise("noise_variance", variance, white)

@@ -15,17 +15,17 @@ from typing import Any
 
 import numpy as np
 
-from bandit_envs.basics.types import Bools, Floats, Ints
+from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.problem.feedback import Feedback, feedback_stds
 from bandit_envs.problem.setting import Setting
 
 from ..agent.assumptions import Fits
 from ..agent.book import Book
 from ..agent.generators import Resumable, Streams
+from ..agent.single_trial import ChoosingAgent
 from ..box.search import UnitSurface, make_search
 from ..kernels.visited import Visited
 from ..model.choice import Recommendation, argmax_with_ties, arms_among, arms_of, offered_in
-from ..protocol import BaseAgent
 from ..validation import one_seed, require_reset
 from .best_at_end import FIRST
 from .box_posterior import (
@@ -53,7 +53,7 @@ from .values import Converging, HalfRank
 TIE = 1e-9  # of log EI
 
 
-class ImprovingAgent(Resumable, BaseAgent):
+class ImprovingAgent(Resumable, ChoosingAgent):
     """Plays one trial, on arms or on a box, without contexts or costs.
 
     Args:
@@ -93,17 +93,6 @@ class ImprovingAgent(Resumable, BaseAgent):
         self._tried: set[int] = set()
         self.record = self.whole = PointRecord(1)  # of this search, and of all
         self._gains = Gains(self.round)
-
-    def start(self, info: dict[str, Any]) -> None:
-        """Read from the `info` of the environment's reset which arms the first round has; see `Agent`."""
-        require_reset(self.round >= 0)
-        self.offered = None if self.setting.continuous else offered_in(info, self.setting, None)
-
-    def offer(self, arms: Bools) -> bool:
-        """Restrict the next action to some arms, (A,); see `GPAgent.offer`."""
-        require_reset(self.round >= 0)
-        self.offered = np.atleast_2d(arms)
-        return not self.setting.continuous
 
     def act(self, observation: Floats) -> Any:
         """Choose an arm, or an action in [-1, 1]^d."""
@@ -199,7 +188,7 @@ class ImprovingAgent(Resumable, BaseAgent):
         """Learn from a round."""
         require_reset(self.round >= 0)
         feedback, stds = Feedback.arrived(info), feedback_stds(info)
-        offered = None if self.setting.continuous else offered_in(info, self.setting, None)
+        offered = offered_in(info, self.setting, None)
         point = self._point(action)
         played = self.book.record_round(np.array([point]), feedback.trial, feedback.round)
         self.offered = offered

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -36,6 +36,7 @@ class Restart:
     privileged: bool = False  # True if it needs the truth
     exploring: Bools | None = None  # trials that play any arm in this round, (B,); None is no trial
     alarms: list[list[int]] | None = None  # rounds (0-based) after which each trial detected a change
+    ends: Collection[int] = ()  # rounds 1, 2, ... after which a batch ends, if they are given
     kept_from: Ints | None = None  # first round whose plays a trial that starts over keeps and receives again
 
     @property

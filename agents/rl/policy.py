@@ -237,10 +237,7 @@ def from_sb3(
             "statistics", "bins": 20}. Default: the one that has the model's size.
         deterministic: True plays the most likely action, False a draw.
     """
-    options = {"observation": observation, "deterministic": deterministic}
-    found = _loaded(model) if isinstance(model, str | os.PathLike) else model
-    require(hasattr(found, "policy") and hasattr(found, "observation_space"), "model", TRAINED, model)
-    return sb3_model, {"model": found, **options}
+    return sb3_model, {"model": _trained(model), "observation": observation, "deterministic": deterministic}
 
 
 @handles("delay", "context", "box", "outcome")
@@ -252,8 +249,7 @@ def sb3_model(
     deterministic: bool = False,
 ) -> PretrainedAgent:
     """Trained model of stable-baselines3 with frozen weights; options as `agents.from_sb3`."""
-    found = _loaded(model) if isinstance(model, str | os.PathLike) else model
-    require(hasattr(found, "policy") and hasattr(found, "observation_space"), "model", TRAINED, model)
+    found = _trained(model)
     normalised = getattr(found.get_vec_normalize_env(), "norm_obs", False)
     expected = (
         "trained without VecNormalize(norm_obs=True), whose statistics are not in the model: train it on"
@@ -299,6 +295,13 @@ def _observation_of(model: Any, setting: Setting, given: Any) -> Any:
     expected = f"what the model was trained to see, {model.observation_space.shape}; there is {offered}"
     require(len(fitting) == 1, "observation", expected, given)
     return fitting[0]
+
+
+def _trained(model: str | os.PathLike[str] | Any) -> Any:
+    """Return a trained model, or that of a file; raise for what is neither."""
+    found = _loaded(model) if isinstance(model, str | os.PathLike) else model
+    require(hasattr(found, "policy") and hasattr(found, "observation_space"), "model", TRAINED, model)
+    return found
 
 
 def _loaded(path: str | os.PathLike[str]) -> BaseAlgorithm:

@@ -25,7 +25,7 @@ from bandit_envs.basics.arguments import (
 from ..named import is_name
 from ..options import require_types
 from ..real.best_at_end import BEST, FIRST, default_agent, model_of_values
-from ..registry import AgentFactory, require_registered, resolve_agent
+from ..registry import AgentFactory, require_registered, resolve_agent, without_options
 from ..saving.data import decode, encode
 from .availability import Possible, checked_entries
 from .continuous import plain
@@ -306,8 +306,7 @@ class TunerPlan:
         others = {name: each for name, each in data.items() if name not in (*KINDS, POSSIBLE)}
         given |= {name: decode(each) for name, each in others.items()}
         require_types("a tuner", given, types)
-        agent = given["agent"]
-        require_registered(agent if isinstance(agent, str) else agent[0], trust)
+        require_registered(without_options(given["agent"]), trust)
         remedy = "the function that the saved tuner had: Tuner.load(path, possible=...)"
         require(possible is not None or not data.get(POSSIBLE), POSSIBLE, remedy, possible)
         if parameters is not None:

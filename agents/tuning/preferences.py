@@ -23,7 +23,7 @@ from bandit_envs.problem.setting import Setting
 
 from ..named import is_name
 from ..protocol import BaseAgent, defines
-from ..registry import require_registered, resolve_agent
+from ..registry import require_registered, resolve_agent, without_options
 from ..saving.files import MAX_BYTES, digest_of, parsing, playing, read, write
 from .parameters import Ranges
 from .plan import LENGTH_SCALE
@@ -230,9 +230,8 @@ class PreferenceTuner:
     def __repr__(self) -> str:
         counts = Counter(each.state for each in self.questions)
         states = ", ".join(f"{counts[state]} {state}" for state in ("told", "pending", "dropped"))
-        agent = self.plan["agent"]
-        name = agent[0] if isinstance(agent, tuple | list) else agent
-        return f"PreferenceTuner({', '.join(self.space.kinds)}, agent={brief(name)}: {states})"
+        agent = brief(without_options(self.plan["agent"]))
+        return f"PreferenceTuner({', '.join(self.space.kinds)}, agent={agent}: {states})"
 
     def _parameters(self, pair: tuple[int, int]) -> tuple[Values, Values]:
         return dict(self.points[pair[0]]), dict(self.points[pair[1]])

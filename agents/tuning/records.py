@@ -14,6 +14,7 @@ from bandit_envs.basics.notebook import brief, html_table
 from bandit_envs.basics.threads import one_thread
 
 from ..options import require_types
+from ..registry import without_options
 from ..saving.files import MAX_BYTES, parsing, playing, read, write
 from .history import Experiment, TunerHistory, TunerRound
 from .parameters import Ranges
@@ -36,8 +37,8 @@ def heading(plan: TunerPlan, experiments: Sequence[Experiment]) -> str:
     counts = Counter(each.state for each in experiments)
     shown = ["told", "pending", "dropped", *(["failed"] if counts["failed"] else [])]
     states = ", ".join(f"{counts[state]} {state}" for state in shown)
-    agent = plan.agent[0] if isinstance(plan.agent, tuple) else plan.agent
-    return f"Tuner({plan.goal} over {', '.join(plan.parameters.kinds)}, agent={brief(agent)}: {states})"
+    agent = brief(without_options(plan.agent))
+    return f"Tuner({plan.goal} over {', '.join(plan.parameters.kinds)}, agent={agent}: {states})"
 
 
 def as_html(plan: TunerPlan, experiments: Sequence[Experiment], best: Experiment | None) -> str:

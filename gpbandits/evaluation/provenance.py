@@ -138,21 +138,21 @@ def _words(tree: ast.AST) -> list[str]:
     """Flatten a syntax tree without docstrings into words, twice as fast as a transformer and `ast.dump`."""
     words: list[str] = []
 
-    def visit(part: Any) -> None:
-        match part:
+    def visit(node: Any) -> None:
+        match node:
             case ast.Expr(value=ast.Constant(value=str())):  # a docstring
                 return
             case ast.AST():
-                words.append(part.__class__.__name__)
-                for name in part._fields:
-                    visit(getattr(part, name, None))
+                words.append(node.__class__.__name__)
+                for name in node._fields:
+                    visit(getattr(node, name, None))
             case list():
                 words.append("[")
-                for each in part:
+                for each in node:
                     visit(each)
                 words.append("]")
             case _:
-                words.append(repr(part))
+                words.append(repr(node))
 
     visit(tree)
     return words

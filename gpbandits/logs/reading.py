@@ -165,12 +165,8 @@ class _LabelReader:
         return labels[np.frombuffer(self._codes, dtype=np.int64)]
 
 
-class _SetReader:
+class _SetReader(_LabelReader):
     """Collect available actions, with a separator between them, as codes of different sets."""
-
-    def __init__(self, labelled: bool) -> None:
-        self._labelled = labelled
-        self._codes, self._known = array("q"), dict[str, int]()
 
     def take(self, cells: Sequence[Any], row: int) -> None:
         texts = [SEPARATOR.join(map(str, cell)) if isinstance(cell, list) else cell for cell in cells]

@@ -9,11 +9,8 @@ from typing import Any, NamedTuple, TypeGuard
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.acquisition.robust import RobustUCB
-from agents.acquisition.rules import UCB, Thompson
-from agents.agent.box_domain import BoxDomain
 from agents.agent.gp_agent import GPAgent
-from agents.beliefs.points import Pairs
+from agents.beliefs.points import Pairs, Points
 from agents.protocol import adapted
 from agents.registry import AgentSpec, resolve_agent
 from bandit_envs.basics.arguments import from_extra, is_count, require
@@ -177,27 +174,26 @@ def _scene(moment: Moment) -> Scene:
 
 
 def _plays_a_box(player: Any) -> TypeGuard[GPAgent]:
-    return isinstance(player, GPAgent) and isinstance(player.domain, BoxDomain)
+    return isinstance(player, GPAgent) and player.setting.continuous
 
 
 def _with_surface(scene: Scene, player: GPAgent, observation: Any) -> Scene:
     """Return the scene with the beliefs of an agent on a box and, of UCB, with the acquisition function."""
-    points = Pairs(player.domain.context(player, np.asarray(observation)), scene.features)
+    points = _points(scene, player, observation)
     found = player.beliefs_at(points)
     if found is None:  # the model is of a penalised sum
         return scene
     belief, *of_costs = ((mean[0], std[0]) for mean, std in found)
     scene = scene._replace(belief=belief, cost_beliefs=tuple(of_costs))
-    if isinstance(player.rule, UCB) and not len(scene.costs):
-        mean, std = points.band(player.belief)
-        scene = scene._replace(scores=(mean + _width(player) * std)[0])
-    return scene
+    own = [] if player.rule.draws or len(scene.costs) else player.rule.bands(player.belief, points, player.t)
+    return scene if len(own) != 1 else scene._replace(scores=(own[0].mean + own[0].half)[0])
 
 
-def _width(player: GPAgent) -> Floats:
-    """Return the width of the rule in the coming round, (1,)."""
-    assert isinstance(player.rule, UCB | Thompson)
-    return player.rule.width(player.t, player.belief.gain) + player.belief.bias
+def _points(scene: Scene, player: GPAgent, observation: Any) -> Points:
+    """Return the drawn points in the observed context."""
+    if _plays_a_box(player):
+        return Pairs(player.domain.context(player, np.asarray(observation)), scene.features)
+    return player.arms(player.setting.context_index(np.asarray(observation)[None]))
 
 
 def _half(scene: Scene, player: Any, observation: Any) -> Floats | None:
@@ -206,11 +202,7 @@ def _half(scene: Scene, player: Any, observation: Any) -> Floats | None:
         return None
     if not player.objective.linear:  # the width multiplies a std of log-odds or log-rates
         return None
-    if _plays_a_box(player):
-        return _width(player) * scene.belief[1] if isinstance(player.rule, UCB | Thompson) else None
-    if not isinstance(player.rule, UCB | Thompson | RobustUCB):
-        return None
-    found = bands(player, np.asarray(observation)[None])
+    found = bands(player, _points(scene, player, observation), player.t)
     return found[0].half[0] if len(found) == 1 else None
 
 

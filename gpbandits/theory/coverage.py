@@ -5,14 +5,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from agents.acquisition.robust import DMM, RobustUCB
-from agents.acquisition.rules import UCB, Thompson
+from agents.acquisition.candidates import ConfidenceBand
 from agents.agent.gp_agent import GPAgent
+from agents.beliefs.base import Belief
 from agents.beliefs.eliminating import Eliminating
+from agents.beliefs.points import Points
+from agents.protocol import defines
 from agents.registry import AgentSpec, resolve_agent
-from agents.restarts.base import BatchEnds, Never
+from agents.restarts.base import Never
 from bandit_envs.basics.arguments import require
-from bandit_envs.basics.types import Bools, Floats
+from bandit_envs.basics.types import Bools, Floats, Ints
 from bandit_envs.environment.vector import BanditVectorEnv
 from bandit_envs.problem.problem import Problem
 from gpbandits.evaluation import trial_seeds
@@ -40,14 +42,6 @@ class Bands(NamedTuple):
         return self.ratio.max(axis=1)
 
 
-class Band(NamedTuple):
-    """A band is |mu - f| <= W at the arms of each trial's context."""
-
-    mean: Floats  # (B, A)
-    half: Floats  # (B, A) W
-    width: Floats  # (B,) w, or NaN
-
-
 def play_bands(
     problem: Problem, agent: AgentSpec, trials: int = 100, seed: int = 0, arriving: float = 1.0
 ) -> Bands:
@@ -70,10 +64,11 @@ def play_bands(
     rounds: list[tuple[Floats, ...]] = []
     for t in range(problem.horizon):
         truth = arriving * _truth(env, t)
-        ratio, width = _measured(player, truth, bands(player, observation))
+        points = player.arms(player.setting.context_index(observation))
+        ratio, width = _measured(player, truth, bands(player, points, np.full(trials, t + 1)))
         action = player.act(observation)
         following, reward, _, _, info = env.step(action)
-        if isinstance(player.restart, BatchEnds) and t + 1 in player.restart.ends:
+        if t + 1 in player.restart.ends:
             batch = _bands_of_batch(player, observation, action, reward, info)
             ratio, width = _measured(player, truth, batch)
         player.update(observation, action, reward, info)
@@ -84,9 +79,9 @@ def play_bands(
     return Bands(ratio, width, gain, np.cumsum(regret, axis=1), noise)
 
 
-def bands(agent: GPAgent, observation: Floats) -> list[Band]:
-    """Return the bands of the coming round at the arms of each trial's context, in the reward's unit."""
-    return [_in_reward_units(agent, band) for band in _bands(agent, observation)]
+def bands(agent: GPAgent, points: Points, t: Ints) -> list[ConfidenceBand]:
+    """Return the bands of round t, (B,), at points, in the reward's unit."""
+    return [_in_reward_units(agent, band) for band in agent.rule.bands(agent.belief, points, t)]
 
 
 def _require_band_of_reward(agent: GPAgent) -> None:
@@ -94,41 +89,27 @@ def _require_band_of_reward(agent: GPAgent) -> None:
     known = agent.objective.beliefs(*points.known(agent.belief), points)
     words = "one whose band is of the mean reward, not of log-odds, log-rates or a penalised sum"
     require(known is not None and agent.objective.linear, "agent", words, type(agent.objective).__name__)
+    eliminates = defines(agent.belief, Belief, "active")  # by bands at the ends of batches
+    banded = eliminates or len(agent.rule.bands(agent.belief, points, agent.t)) > 0
+    require(banded, "agent", "one with a confidence band, by UCB or Thompson sampling", agent.rule)
 
 
-def _in_reward_units(agent: GPAgent, band: Band) -> Band:
+def _in_reward_units(agent: GPAgent, band: ConfidenceBand) -> ConfidenceBand:
     zero, one = np.zeros(len(band.mean)), np.ones(len(band.mean))
     shift, unit = agent.objective.in_reward_units(zero, one)
-    return Band(shift[:, None] + unit[:, None] * band.mean, unit[:, None] * band.half, band.width)
+    return ConfidenceBand(shift[:, None] + unit[:, None] * band.mean, unit[:, None] * band.half, band.width)
 
 
-def _bands(agent: GPAgent, observation: Floats) -> list[Band]:
-    belief, rule, context = agent.belief, agent.rule, agent.setting.context_index(observation)
-    if isinstance(belief, Eliminating):
-        return []
-    if isinstance(rule, DMM):
-        each = belief.ridges(context)
-        widths = [rule.width(fit, belief.gain) + belief.bias for fit, _, _ in each]
-        return [Band(mean, w[:, None] * std, w) for w, (_, mean, std) in zip(widths, each, strict=True)]
-    if not isinstance(rule, UCB | Thompson | RobustUCB):
-        raise ValueError(f"agent must have a confidence band, by UCB or Thompson sampling; got {rule}")
-    width = rule.width(np.full(belief.gain.shape, agent.round + 1), belief.gain) + belief.bias
-    half = width[:, None] * belief.std(context)
-    if isinstance(rule, RobustUCB):
-        half += rule.extra(agent.arms(context).observation_weights(belief))
-    return [Band(belief.mean(context), half, width)]
-
-
-def _bands_of_batch(agent: GPAgent, observation: Floats, *feedback: Any) -> list[Band]:
+def _bands_of_batch(agent: GPAgent, observation: Floats, *feedback: Any) -> list[ConfidenceBand]:
     """Return the band of an agent that eliminates, after the last value of a batch and before it restarts."""
     ended = deepcopy(agent)
     ended.take(restart=Never(ended.model, len(ended.belief.rows)))
     ended.update(observation, *feedback)
     assert isinstance(ended.belief, Eliminating)
-    return [Band(*ended.belief.band, np.full(len(ended.belief.rows), np.nan))]
+    return [ConfidenceBand(*ended.belief.band, np.full(len(ended.belief.rows), np.nan))]
 
 
-def _measured(agent: GPAgent, truth: Floats, bands: list[Band]) -> tuple[Floats, Floats]:
+def _measured(agent: GPAgent, truth: Floats, bands: list[ConfidenceBand]) -> tuple[Floats, Floats]:
     """Return max_x |mu - rho_m f| / W over the arms and the bands, and w of the first band, (B,) each."""
     ratios, nothing = [np.zeros(len(truth))], np.full(len(truth), np.nan)
     for mean, half, _ in bands:

@@ -16,9 +16,10 @@ roomy crew crews turn turns diary journal terrain terrains landscape landscapes 
 polishing struck pull pulls pulled deviation deviations outlook outlooks
 """
 WORDS = frozenset(BANNED.split())
-NAMES = frozenset(
-    {"there", "side_by_side", "SideBySide", "Several", "Holds", "Board", "Snapping"}
-)  # whole names
+WHOLE = """
+there side_by_side SideBySide Several Holds Board Snapping LateTables EachModelled OfCosts
+"""
+NAMES = frozenset(WHOLE.split())
 OF_MODULES = frozenset({"past", "view", "several"})  # which in functions are plain
 OF_BELIEFS = frozenset({"centre", "spread"})  # which elsewhere are a point and a range
 PARTS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+")
