@@ -4,6 +4,7 @@ import dataclasses
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -99,7 +100,8 @@ def signed_ranks(differences: Sequence[Floats]) -> list[float]:
     signed-rank test, with Holm's correction over all.
     """
     gaps = [np.round(each, TIED) for each in differences]
-    return holm([float(wilcoxon(gap).pvalue) if gap.any() else 1.0 for gap in gaps])
+    tests: list[Any] = [wilcoxon(gap) if gap.any() else None for gap in gaps]
+    return holm([1.0 if test is None else float(test.pvalue) for test in tests])
 
 
 def _simple(standings: Standings, labels: Sequence[str]) -> list[float | None]:
