@@ -36,7 +36,7 @@ from ..objectives.base import Band, Reward
 from ..options import require_left_out
 from ..posteriors.laplace import NODE_SHARES, NODES, Laplace, OutcomeLikelihood, PlayedRows, curved
 from ..posteriors.latent import LatentPlays, LatentPosterior, PlayOutcomes
-from ..protocol import handles
+from ..protocol import handles, states_propensities
 from ..validation import PerTrial
 from ..widths.base import FixedWidth
 from ..widths.by_name import make_width
@@ -268,6 +268,7 @@ def laplace_ucb(
     return _latent(setting, Always(UCB(FixedWidth(number))), num_trials, options)
 
 
+@states_propensities
 @handles("delay", "context", "box", "availability", "approximate", "outcome")
 def laplace_ts(setting: Setting, *, num_trials: int | None = None, **options: Unpack[ModelOptions]) -> Agent:
     """Laplace-TS: argmax of a draw of the latent function of clicks or counts from Laplace's Gaussian.

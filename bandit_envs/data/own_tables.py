@@ -1,6 +1,5 @@
 """Tables of one's own: CSV, Parquet or a data frame, with the scale that is recognised for each column."""
 
-import csv
 import os
 from collections.abc import Mapping, Sequence
 from importlib.resources import files
@@ -10,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bandit_envs.basics.arguments import ArgumentError, from_extra, require, require_choice, shown
+from bandit_envs.basics.csv_files import csv_names, csv_rows, row_error
 from bandit_envs.basics.types import Bools, Floats
 from bandit_envs.data.runs import GridAxis
 
@@ -30,7 +30,16 @@ class OwnTable(NamedTuple):
         if cells.dtype.kind == "f":
             return cells
         row = next(i for i, cell in enumerate(cells.tolist()) if _number(cell) is None)
-        raise _row_error(self.row(row), f"must have a number in column {name!r}, got {str(cells[row])!r}")
+        raise row_error(self.row(row), f"must have a number in column {name!r}, got {str(cells[row])!r}")
+
+    def positive(self, name: str, what: str) -> Floats:
+        """Return a column of positive numbers, or raise for its first cell that is none, by row."""
+        values = self.numbers(name)
+        wrong = np.flatnonzero(values <= 0.0)
+        if len(wrong):
+            words = f"must have a positive number in column {name!r}, {what}, got {values[wrong[0]]:g}"
+            raise row_error(self.row(int(wrong[0])), words)
+        return values
 
     def cells(self, name: str) -> Any:
         """Return a column without missing cells, or raise."""
@@ -38,7 +47,7 @@ class OwnTable(NamedTuple):
         cells = self.columns[name]
         missing = np.isnan(cells) if cells.dtype.kind == "f" else cells == ""
         if missing.any():
-            raise _row_error(
+            raise row_error(
                 self.row(int(missing.argmax())), f"must have every column that is used, got no {name!r}"
             )
         return cells
@@ -92,7 +101,8 @@ def read_table(source: Any) -> OwnTable:
     if source is None:
         source = str(files("bandit_envs.data").joinpath("tables", EXAMPLE))
     if isinstance(source, str | os.PathLike):
-        require(Path(source).is_file(), "file", "a CSV or Parquet file", os.fspath(source))
+        known = "a CSV or Parquet file, whose path counts from the working folder"
+        require(Path(source).is_file(), "file", known, os.fspath(source))
         columns = _parquet(source) if Path(source).suffix == ".parquet" else _csv(source)
     else:
         columns = _frame(source)
@@ -123,22 +133,15 @@ def _require_one_kind(table: OwnTable, name: str, cells: Any) -> None:
     odd = [i for i, cell in enumerate(cells.tolist()) if _number(cell) is None]
     if 2 * len(odd) < len(cells):
         words = f"must have a number in column {name!r}, as most rows have, got {str(cells[odd[0]])!r}"
-        raise _row_error(table.row(odd[0]), f'{words}; or take scales={{{name!r}: "category"}}')
+        raise row_error(table.row(odd[0]), f'{words}; or take scales={{{name!r}: "category"}}')
 
 
 def _csv(path: str | os.PathLike[str]) -> dict[str, list[str]]:
-    with open(path, newline="", encoding="utf-8-sig") as file:
-        lines = csv.reader(file)
-        names = next(lines, [])
-        require(
-            len(set(names)) == len(names) > 0, "file", "a table with different names in its header", names
-        )
-        rows = list(lines)
-    while rows and not rows[-1]:  # empty lines at the end
-        rows.pop()
+    names = csv_names(path, "file")
+    rows = [[cell.strip() for cell in cells] for cells in csv_rows(path, "file")]
     for i, cells in enumerate(rows):
         if len(cells) != len(names):
-            raise _row_error(i, f"must have {len(names)} cells, got {len(cells)}")
+            raise row_error(i, f"must have {len(names)} cells, got {len(cells)}")
     require(rows, "file", "a table with a row below its header", "none")
     return dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
 
@@ -184,7 +187,3 @@ def _number(cell: Any) -> float | None:
     except (TypeError, ValueError):
         return None
     return value if np.isfinite(value) else None
-
-
-def _row_error(row: int, complaint: str) -> ArgumentError:
-    return ArgumentError(f"row {row + 1}", complaint)

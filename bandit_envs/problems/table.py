@@ -1,7 +1,8 @@
 """Define a problem from a table of measurements: each row is a run of an arm, in a context, at a time."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -9,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from bandit_envs.basics.arguments import (
+    ArgumentError,
     is_number,
     require,
-    require_positive,
     require_size,
     require_switch,
     written_as,
@@ -112,7 +113,9 @@ class TableReading:
         if self.contexts:
             found.append(f"{len(self.context[0])} contexts")
         if self.changes:
-            found.append(f"{len(self.segment[0])} values of {self.changes}, in ascending order")
+            values = self.segment[0]
+            ends = f"in ascending order from {values[0]} to {values[-1]}"
+            found.append(f"{len(values)} values of {self.changes}, {ends}")
         return found + [axis.said for axis in (*self.arms, *self.contexts)]
 
 
@@ -143,11 +146,14 @@ def reading_of(
     for argument, each in (("arms", names), ("context", between)):
         with written_as({"column": argument}):
             axes |= {name: read_axis(own, name, scales.get(name)) for name in each}
+    segments = changes if isinstance(changes, str) and changes in own.columns else None
+    alone = segments not in axes
+    require(alone, "changes", "a column that describes neither arms nor contexts", changes)
     return TableReading(
         own,
         tuple(axes[name] for name in names),
         tuple(axes[name] for name in between),
-        changes if isinstance(changes, str) and changes in own.columns else None,
+        segments,
     )
 
 
@@ -216,9 +222,9 @@ def table(
     read = reading_of(file, arms=arms, context=context, changes=changes, scales=scales, never=never)
     sign = -1.0 if minimise else 1.0
     column: Any = REWARD if file is None and reward is None else reward
-    described = [axis.name for axis in (*read.arms, *read.contexts)]
+    described = [axis.name for axis in (*read.arms, *read.contexts)] + [read.changes]
     own = not (isinstance(column, str) and column in described)
-    require(own, "reward", "a column that describes neither arms nor contexts", column)
+    require(own, "reward", "a column that describes neither arms nor contexts nor times", column)
     values = sign * _mean(read, "reward", column)
     rounds = HORIZON if features.get("horizon") is None else features["horizon"]
     require_size("horizon", rounds)
@@ -235,13 +241,32 @@ def table(
     laws = {"context": None if read.contexts else context, "changes": None if read.changes else changes}
     laws["noise"] = None if isinstance(noise, str) and noise == REPEATS else noise
     given = {name: law for name, law in laws.items() if law is not None}
-    return compose(
-        Decisions(read.arm[0], read.context[0] if read.contexts else None, continuous=continuous),
-        RecordedValues(values, moments=Moments(float(values.mean()), float(values.std()))),
-        make_kernel(kernel, length_scale),
-        name="table",
-        **with_defaults({**features, **given}, **measured),
-    )
+    with _columns_or_laws(read.table.columns):
+        return compose(
+            Decisions(read.arm[0], read.context[0] if read.contexts else None, continuous=continuous),
+            RecordedValues(values, moments=Moments(float(values.mean()), float(values.std()))),
+            make_kernel(kernel, length_scale),
+            name="table",
+            **with_defaults({**features, **given}, **measured),
+        )
+
+
+COLUMN_OR_LAW = {f'{name}["law"]': name for name in ("delay", "context", "changes")}
+
+
+@contextmanager
+def _columns_or_laws(columns: Iterable[str]) -> Iterator[None]:
+    """Name the columns of the file, too, where an argument is neither one of them nor a law."""
+    try:
+        yield
+    except ArgumentError as error:
+        name = COLUMN_OR_LAW.get(error.argument)
+        if name is None:
+            raise
+        what = "a list of columns" if name == "context" else "a column"
+        laws = error.complaint.removeprefix("must be ")
+        words = f"must be {what} of the file ({', '.join(columns)}), or a law: {laws}"
+        raise ArgumentError(name, words, error.entry) from None
 
 
 def _noise(read: TableReading, column: str, sign: float) -> dict[str, Any]:
@@ -267,7 +292,7 @@ def _price(read: TableReading, price: str | None, budget: Any) -> dict[str, Any]
     if price is None:
         return {} if budget is None else {"budget": budget}
     values = _mean(read, "price", price).mean(axis=0)
-    require_positive(f"column {price!r}", values, "it is a price")
+    read.table.positive(price, "a price")
     usual = max(PLAYS * float(np.median(values)), float(values.max()))
     return {"budget": MeasuredCosts(usual if budget is None else budget, values=values)}
 
@@ -277,7 +302,7 @@ def _delay(read: TableReading, delay: Any, interval: float | None) -> dict[str, 
         require(interval is None, "interval", "left out where no column is the delay", interval)
         return {} if delay is None else {"delay": delay}
     times = read.mean(delay).mean(axis=0).reshape(len(read.context[0]), -1).mean(axis=0)  # of each arm
-    require_positive(f"column {delay!r}", times, "it is a time")
+    read.table.positive(delay, "a time")
     between = float(np.median(times)) / WORKERS if interval is None else interval
     return {"delay": MeasuredTimes(interval=between, times=times)}
 

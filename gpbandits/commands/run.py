@@ -265,7 +265,7 @@ def table(
     page = write_report(out)
     ((_, result),) = open_results(out)[1].load(load_study(text))
     header, rows = found_rows(result, near_gap(reading, reward))
-    add_to_page(page, header, rows)
+    add_to_page(page, reading.said, header, rows)
     print_rows("Best rows found", header, rows)
     console().print(f"Page in {page}, the table in {out / 'table.png'}.", soft_wrap=True)
 

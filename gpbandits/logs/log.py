@@ -12,16 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from bandit_envs.basics.arguments import ArgumentError, is_integer, require
+from bandit_envs.basics.arguments import is_integer, require
+from bandit_envs.basics.csv_files import row_error
 from bandit_envs.basics.files import check_path, write_whole
 from bandit_envs.basics.types import Bools, Floats, Ints, fixed
 
 SEPARATOR = "|"  # between the available actions of a row in a file
-
-
-def row_error(row: int, complaint: str) -> ArgumentError:
-    """Return the error of one row, which counts from 1 as in a table below its header."""
-    return ArgumentError(f"row {row + 1}", complaint)
 
 
 def require_rows(right: Any, complaint: str, given: Any) -> None:
@@ -37,12 +33,15 @@ def coded(action: Any, actions: Any) -> tuple[Ints, tuple[str, ...]]:
     Actions are indices where `actions` is a number, and where they are integers without labels; else labels.
     """
     given = np.asarray(action)
+    require(given.ndim == 1, "action", "one action for each row", action)
     if is_integer(actions) or (actions is None and given.dtype.kind in "iu"):
         size = int(given.max()) + 1 if actions is None else int(actions)
         return _indices(given, size), tuple(map(str, range(size)))
     if actions is None:
         labels, codes = np.unique(given.astype(str), return_inverse=True)
-        return codes.astype(np.int64), tuple(labels.tolist())
+        order = ascending(labels.tolist())
+        place = {label: code for code, label in enumerate(order)}
+        return np.array([place[label] for label in labels.tolist()])[codes], tuple(order)
     labels = tuple(map(str, actions))
     require(len(set(labels)) == len(labels), "actions", "different labels", actions)
     if given.dtype.kind in "iu":
@@ -51,6 +50,14 @@ def coded(action: Any, actions: Any) -> tuple[Ints, tuple[str, ...]]:
     codes = np.array([order.get(label, -1) for label in given.astype(str).tolist()], dtype=np.int64)
     require_rows(codes >= 0, f"must have an action among {', '.join(labels[:20])}", given)
     return codes, labels
+
+
+def ascending(labels: list[str]) -> list[str]:
+    """Return labels in ascending order: of their values where all are numbers, so that 2.5 is before 10.0."""
+    try:
+        return sorted(labels, key=lambda label: (float(label), label))
+    except ValueError:
+        return sorted(labels)
 
 
 def all_actions(action: Any, available: Any, actions: Any) -> Any:
@@ -62,7 +69,7 @@ def all_actions(action: Any, available: Any, actions: Any) -> Any:
         return actions
     listed = {each for row in available for each in row}
     both = np.array([*np.unique(np.asarray(action)).tolist(), *listed])
-    return int(both.max()) + 1 if both.dtype.kind in "iu" else np.unique(both.astype(str)).tolist()
+    return int(both.max()) + 1 if both.dtype.kind in "iu" else ascending(list(set(both.astype(str).tolist())))
 
 
 def is_mask(available: Any) -> bool:
@@ -91,10 +98,24 @@ def available_mask(available: Any, labels: Sequence[str], count: int) -> Bools:
 
 
 def _indices(given: Any, size: int) -> Ints:
-    whole = given.astype(np.float64)
+    try:
+        whole = given.astype(np.float64)
+    except ValueError:  # text
+        is_number = [is_number_text(each) for each in given.tolist()]
+        require_rows(is_number, f"must have an action in 0..{size - 1}", given)
+        raise
     known = (whole >= 0) & (whole < size) & (whole == np.floor(whole))
     require_rows(known, f"must have an action in 0..{size - 1}", given)
     return whole.astype(np.int64)
+
+
+def is_number_text(text: Any) -> bool:
+    """Return True for a text that Python reads as a number."""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 CHUNK = 50_000  # rows that are written together
@@ -137,7 +158,7 @@ class PlayLog:
     available: Any = None
 
     def __post_init__(self) -> None:
-        count = len(self.action)
+        count = len(self.action) if np.ndim(self.action) else 0
         require(count > 0, "action", "at least one play", count)
         codes, labels = coded(self.action, all_actions(self.action, self.available, self.actions))
         times = np.arange(count) if self.time is None else self.time

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from bandit_envs.basics.arguments import is_integer, require
+from bandit_envs.basics.csv_files import row_error
 from bandit_envs.basics.types import Bools, Floats, Ints
-from gpbandits.logs.log import PlayLog, require_rows, row_error
+from gpbandits.logs.log import PlayLog, require_rows
 
 ROUNDING = 1e-6  # by which probabilities may miss a sum of 1
 CHUNK = 100_000  # contexts that are asked together
@@ -37,7 +38,9 @@ def is_fixed(policy: Any) -> bool:
     """Return whether this is a policy that does not learn: a `ContextPolicy`, or numbers."""
     if isinstance(policy, ContextPolicy):
         return True
-    numbers = isinstance(policy, list | tuple | np.ndarray) and not isinstance(policy[0], str)
+    numbers = isinstance(policy, list | tuple | np.ndarray)
+    require(not numbers or len(policy), "policy", "a probability for each action", policy)
+    numbers = numbers and not isinstance(policy[0], str)
     return numbers and np.asarray(policy, dtype=object).ravel()[0] is not None and not callable(policy[0])
 
 

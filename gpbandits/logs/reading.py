@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import csv
 import os
 from array import array
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 import numpy as np
 
-from bandit_envs.basics.arguments import ArgumentError, from_extra, is_integer, require
+from bandit_envs.basics.arguments import from_extra, is_integer, require
+from bandit_envs.basics.csv_files import csv_names, csv_rows, row_error
 from bandit_envs.basics.files import check_path
-from bandit_envs.basics.types import Floats
-from gpbandits.logs.log import SEPARATOR, PlayLog, row_error
+from bandit_envs.basics.types import Floats, Ints
+from gpbandits.logs.log import SEPARATOR, PlayLog, is_number_text
 
 CHUNK = 2000  # rows that are read together
 Rows = Iterator[Sequence[Sequence[Any]]]  # blocks of rows
@@ -65,8 +64,7 @@ def read_log(
     wanted |= {"delivered": delivered, "available": available}
     for name in [*wanted.values(), *asked]:
         require(name is None or name in names, "column", f"one of {', '.join(names)}", name)
-    labelled = actions is not None and not is_integer(actions)
-    readers = {key: reader_of(key, labelled) for key, name in wanted.items() if name is not None}
+    readers = {key: reader_of(key, actions) for key, name in wanted.items() if name is not None}
     readers |= {name: FeatureReader(name) for name in asked}
     place = {key: names.index(wanted.get(key) or key) for key in readers}
     _read(blocks, len(names), readers, place)
@@ -91,40 +89,13 @@ def _read(blocks: Rows, width: int, readers: dict[str, Any], place: dict[str, in
     require(row > 0, "path", "a file with a row below its header", "none")
 
 
-@contextmanager
-def _opened(path: str | os.PathLike[str]) -> Iterator[TextIO]:
-    """Open a file as text; bytes that are not UTF-8 are refused by file and line."""
-    try:
-        with open(path, newline="", encoding="utf-8-sig") as file:
-            yield file
-    except UnicodeDecodeError as error:  # it counts bytes from the start of a block, not of the file
-        with open(path, "rb") as lines:
-            line = next(i for i, each in enumerate(lines, 1) if not _is_utf8(each))
-        words = f"must be a CSV in UTF-8; line {line} is not, got {os.fspath(path)}"
-        raise ArgumentError("path", words) from error
-
-
-def _is_utf8(line: bytes) -> bool:
-    try:
-        line.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
-
-
 def _csv(path: str | os.PathLike[str]) -> tuple[list[str], Rows]:
-    with _opened(path) as file:
-        names = next(csv.reader(file), [])
-    require(len(set(names)) == len(names) > 0, "path", "a table with different names in its header", names)
-    return names, _blocks(path)
+    return csv_names(path, "path"), _blocks(csv_rows(path, "path"))
 
 
-def _blocks(path: str | os.PathLike[str]) -> Rows:
-    with _opened(path) as file:
-        lines = csv.reader(file)
-        next(lines)
-        while block := list(islice(lines, CHUNK)):
-            yield block
+def _blocks(rows: Iterator[list[str]]) -> Rows:
+    while block := list(islice(rows, CHUNK)):
+        yield block
 
 
 def _parquet(path: str | os.PathLike[str]) -> tuple[list[str], Rows]:
@@ -137,32 +108,39 @@ def _parquet(path: str | os.PathLike[str]) -> tuple[list[str], Rows]:
     return names, (list(zip(*(each.to_pylist() for each in batch.columns), strict=True)) for batch in batches)
 
 
+MOST_INDICES = 1000  # that an action may have in a log of fewer rows
 MOST_TEXTS = 20_000  # different texts of a context's column that are kept; each takes about 150 bytes
 FEATURE = "every context feature"
 
 
-def reader_of(key: str, labelled: bool) -> Any:
-    """Return what collects a column of plays; `labelled` is True where labels of the actions are known."""
+def reader_of(key: str, actions: Sequence[Any] | int | None) -> Any:
+    """Return what collects a column of plays; `actions` are those of `read_log`."""
     if key in ("action", "available"):
-        return _LabelReader(labelled) if key == "action" else _SetReader(labelled)
+        return _LabelReader(actions) if key == "action" else _SetReader(actions)
     return _TimeReader() if key in ("time", "delivered") else _NumberReader(key)
 
 
 class _LabelReader:
     """Collect labels as codes; without known labels a column of integers alone is one of indices."""
 
-    def __init__(self, labelled: bool) -> None:
-        self._labelled = labelled
+    def __init__(self, actions: Sequence[Any] | int | None) -> None:
+        self._labelled, self._alone = is_labelled(actions), actions is None
         self._codes, self._known = array("q"), dict[str, int]()
 
     def take(self, cells: Sequence[Any], row: int) -> None:
-        _encode(cells, row, self._known, self._codes, "an action")
+        texts = cells if self._labelled else [_stripped(cell) for cell in cells]  # labels may have blanks
+        _encode(texts, row, self._known, self._codes, "an action")
 
     def column(self) -> Any:
-        labels = np.array(list(self._known))
+        labels, codes = np.array(list(self._known)), np.frombuffer(self._codes, dtype=np.int64)
+        if self._alone:
+            remedy = "or give actions=[labels]"
+            _require_one_kind(self._known, codes, str.isdigit, f"an index, as most rows have, {remedy}")
         if not self._labelled and all(map(is_index, self._known)):
             labels = labels.astype(np.int64)
-        return labels[np.frombuffer(self._codes, dtype=np.int64)]
+        if self._alone and labels.dtype.kind == "i":
+            _require_few(labels, codes)
+        return labels[codes]
 
 
 class _SetReader(_LabelReader):
@@ -179,9 +157,37 @@ class _SetReader(_LabelReader):
         return [sets[code] for code in self._codes]
 
 
+def is_labelled(actions: Sequence[Any] | int | None) -> bool:
+    """Return True where labels of the actions are known."""
+    return actions is not None and not is_integer(actions)
+
+
 def is_index(label: str) -> bool:
     """Return True for a label that is an index."""
     return label.isascii() and label.isdigit() and len(label) < 10
+
+
+def _require_one_kind(
+    known: dict[str, int], codes: Ints, is_usual: Callable[[str], bool], expected: str
+) -> None:
+    """Raise for the first text among cells most of which are usual: a slip would make categories of all."""
+    odd = np.array([not is_usual(text) for text in known])[codes]
+    if odd.any() and 2 * np.count_nonzero(odd) < len(odd):
+        row = int(odd.argmax())
+        raise row_error(row, f"must have {expected}, got {list(known)[codes[row]]!r}")
+
+
+def _require_few(labels: Ints, codes: Ints) -> None:
+    """Raise for the first index that is none: nobody has so many actions in so few rows, but names."""
+    most = max(len(codes), MOST_INDICES) - 1
+    if (labels > most).any():
+        row = int((labels > most)[codes].argmax())
+        words = f"must have an index of at most {most} as action, or give actions=[labels]"
+        raise row_error(row, f"{words}, got {labels[codes[row]]}")
+
+
+def _stripped(cell: Any) -> Any:
+    return cell.strip() if isinstance(cell, str) else cell
 
 
 def _encode(cells: Sequence[Any], row: int, known: dict[str, int], codes: array[int], what: str) -> None:
@@ -237,7 +243,7 @@ class _TimeReader(_NumberReader):
     """Collect times: numbers, or dates as seconds since 1970."""
 
     def __init__(self) -> None:
-        super().__init__("time, or a date,")
+        super().__init__("time, or a date")
 
     def number(self, cell: Any) -> float:
         try:
@@ -256,10 +262,11 @@ class FeatureReader:
     def __init__(self, name: str):
         self._codes, self._known = array("q"), dict[str, int]()
         self._numbers = _NumberReader(f"{name}, a feature of more than {MOST_TEXTS} different values")
-        self._few = True
+        self._name, self._few = name, True
 
     def take(self, cells: Sequence[Any], row: int) -> None:
         """Take the next cells, of which the first is in a row of the log, counted from 0."""
+        cells = [_stripped(cell) for cell in cells]
         if not self._few:
             _require_cells(cells, row, FEATURE)
             self._numbers.take(cells, row)
@@ -278,4 +285,7 @@ class FeatureReader:
         try:
             return [np.array(list(map(float, self._known)))[codes]]
         except ValueError:
+            remedy = "write categories as text in every row"
+            words = f"a number as {self._name}, as most rows have, or {remedy}"
+            _require_one_kind(self._known, codes, is_number_text, words)
             return [(codes == self._known[label]).astype(np.float64) for label in sorted(self._known)]

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from agents.registry import AgentFactory, AgentSpec, resolve_agent
-from bandit_envs.basics.arguments import is_count, require, require_choice, require_seed
+from bandit_envs.basics.arguments import is_count, is_number, require, require_choice, require_seed
 from bandit_envs.basics.threads import one_thread
 from bandit_envs.basics.types import Bools, Floats, Ints
 from gpbandits.logs import cautions
@@ -132,6 +132,11 @@ def value_of(
     require_seed("seed", seed)
     require(is_count(parts), "parts", "a positive integer", parts)
     require(rounds is None or is_count(rounds), "rounds", "None or a positive integer", rounds)
+    positive = tau is None or (is_number(tau) and tau > 0.0) or tau == np.inf
+    require(positive, "tau", "None or a positive number", tau)
+    require(is_number(least) and least >= 0.0, "least", "a number of at least 0", least)
+    require(now is None or isinstance(now, PlayLog), "now", "None or a PlayLog", now)
+    _require_model(model, len(log))
     fixed = is_fixed(policy)
     asked = _methods(methods, fixed)
     cautions.require_propensities(log)
@@ -146,6 +151,17 @@ def value_of(
     for caution in found.cautions:
         warnings.warn(caution, LogWarning, stacklevel=3)
     return found
+
+
+def _require_model(model: Any, count: int) -> None:
+    """Raise unless this is None, or two arrays of a finite number for each row."""
+    if model is None:
+        return
+    pair = isinstance(model, list | tuple) and len(model) == 2
+    words = f"None, or two arrays of {count} finite numbers, of the policy and of the rows' actions"
+    arrays = [np.asarray(each) for each in model] if pair else []
+    right = [x.dtype.kind in "biuf" and x.shape == (count,) and np.isfinite(x).all() for x in arrays]
+    require(pair and all(right), "model", words, model)
 
 
 def _methods(methods: Sequence[str] | None, fixed: bool) -> list[str]:

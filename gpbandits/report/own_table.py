@@ -59,16 +59,17 @@ def near_gap(reading: TableReading, reward: str) -> float:
 def found_rows(result: Result, near: float) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
     """Return the header and a row for each agent, in the order of the tables of a result.
 
-    An agent found a near-best arm in the round from which on its simple regret is at most `near`; medians are
-    over the trials, in which it may have found none.
+    An agent found a near-best arm in the round from which on its simple regret is at most `near`, in all
+    contexts and at all times that follow; medians are over the trials, in which it may have found none.
     """
     header = ("agent", "found in", "median round", "gap at the end")
     spent = result.spent if result.spent else {}
     header += ("median price",) if spent else ()
     rows = []
     for label in result.ordered:
-        found = result.simple_regret[label] <= near
-        first = np.where(found.any(axis=1), found.argmax(axis=1), -1)
+        far = result.simple_regret[label] > near
+        last = np.where(far.any(axis=1), far.shape[1] - 1 - far[:, ::-1].argmax(axis=1), -1)
+        first = np.where(last + 1 < far.shape[1], last + 1, -1)
         rows.append(_row(label, result, first, spent.get(label)))
     return header, rows
 
@@ -84,8 +85,10 @@ def _row(label: str, result: Result, first: Any, spent: Any) -> tuple[str, ...]:
     return (*row, f"{np.median(paid):.4g}" if len(paid) else "-")
 
 
-def add_to_page(page: Path, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Put the picture of the table, and which agent found its best rows, before the sections of a page."""
+def add_to_page(
+    page: Path, said: Sequence[str], header: Sequence[str], rows: Sequence[Sequence[str]]
+) -> None:
+    """Put before the sections of a page how the table was read, its picture, and who found its best rows."""
 
     def line(cells: Sequence[str], tag: str) -> str:
         first, *others = map(html.escape, cells)
@@ -95,6 +98,8 @@ def add_to_page(page: Path, header: Sequence[str], rows: Sequence[Sequence[str]]
     picture = (
         '<p><img src="table.png" alt="Means of all arms, and gaps to the best" style="max-width: 100%"></p>'
     )
-    section = f"<section>\n<h2>Best rows found</h2>\n<table>\n{table}\n</table>\n{picture}\n</section>\n"
+    read = "\n".join(f"<li>{html.escape(line)}</li>" for line in said)
+    section = f"<section>\n<h2>Best rows found</h2>\n<table>\n{table}\n</table>\n{picture}\n"
+    section += f"<p>The table was read so:</p>\n<ul>\n{read}\n</ul>\n</section>\n"
     before, begin, after = page.read_text(encoding="utf-8").partition("<section")
     page.write_text(f"{before}{section}{begin}{after}", encoding="utf-8")

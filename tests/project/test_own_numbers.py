@@ -16,7 +16,12 @@ from gpbandits import evaluate
 
 GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "own_numbers.md"
 BLOCKS = blocks(GUIDE, "python")
-pytestmark = pytest.mark.long
+
+
+@pytest.mark.parametrize("block", BLOCKS[1:])  # the first one imports
+def test_a_block_has_at_most_six_lines_and_a_picture(block):
+    assert len([line for line in block.splitlines() if line.strip()]) <= 6
+    assert ".plot(" in block
 
 
 @pytest.fixture(scope="module")
@@ -28,12 +33,14 @@ def names():
     return found
 
 
+@pytest.mark.long
 def test_the_problems_have_the_stated_numbers(names):
     assert names["clicks"].draw(0).optimum.max() == 0.11
     assert names["counted"].draw(0).optimum.max() == 5.0
     assert names["problem"].draw(0).optimum[0] == 0.8  # the best below the limit
 
 
+@pytest.mark.long
 def test_regret_over_time_is_to_the_best_of_each_round(names):
     rewards, total = names["rewards"], names["total"]
     problem = Problem(

@@ -242,9 +242,58 @@ def test_columns_have_one_meaning_each():
         Problem.from_table(rows, arms=["a"], context=["a"], reward="y")
     with pytest.raises(ValueError, match="reward must be a column that describes neither"):
         Problem.from_table(rows, arms=["a", "y"], reward="y")
+    with pytest.raises(ValueError, match="changes must be a column that describes neither"):
+        Problem.from_table(rows, arms=["a"], reward="y", changes="a")
+    with pytest.raises(ValueError, match="reward must be a column that describes neither"):
+        Problem.from_table(rows, arms=["a"], reward="y", changes="y")
 
 
 def test_empty_lines_at_the_end_of_a_file_are_no_rows(tmp_path):
     (tmp_path / "runs.csv").write_text("a,y\n1,2\n2,3\n\n\n")
     problem = Problem.from_table(tmp_path / "runs.csv", arms=["a"], reward="y")
     assert problem.decisions.num_arms == 2
+
+
+@pytest.mark.parametrize("argument", ["price", "delay"])
+@pytest.mark.parametrize("cell", [0.0, -1.0])
+def test_a_price_and_a_time_that_are_not_positive_are_refused_by_their_row(argument, cell):
+    rows = ROWS | {"minutes": [cell, 3.0, 5.0, 2.0, 8.0, 8.0]}  # the mean of the arm is positive
+    words = rf"row 1 must have a positive number in column 'minutes', a \w+, got {cell:g}"
+    with pytest.raises(ValueError, match=words):
+        Problem.from_table(rows, **ARMS, **{argument: "minutes"})
+
+
+@pytest.mark.parametrize("argument", ["delay", "context", "changes"])
+def test_a_name_that_is_neither_a_column_nor_a_law_is_answered_with_both(argument):
+    words = rf"{argument} must be a .*of the file \(dose, kind, yield, latency, minutes\), or a law: one of"
+    with pytest.raises(ValueError, match=words):
+        problem(**{argument: "minute"})
+
+
+def test_blanks_around_cells_and_names_do_not_count(tmp_path):
+    (tmp_path / "runs.csv").write_text("a, y\nx, 1\n x,3\nz ,2\n")
+    problem = Problem.from_table(tmp_path / "runs.csv", arms=["a"], reward="y")
+    np.testing.assert_allclose(problem.draw(0).means.ravel(), [2.0, 2.0])
+    (tmp_path / "runs.csv").write_text("a,y\nx,1\n ,3\n")
+    with pytest.raises(ValueError, match="row 2 must have every column that is used, got no 'a'"):
+        Problem.from_table(tmp_path / "runs.csv", arms=["a"], reward="y")
+
+
+DAMAGED = {
+    b"a,y\n1,2\nh\xfct,3\n": r"file must be a CSV in UTF-8; line 3 is not, got .*runs\.csv",
+    b'a,y\n1,2\n"2,3\n' + b"4,5\n" * 40_000: "file must be a CSV, each quote of which is closed",
+    b"a,y\n1,2\n\n2,3\n": "row 2 must have cells, got an empty line",
+}
+
+
+@pytest.mark.parametrize(("content", "words"), DAMAGED.items(), ids=["bytes", "quote", "line"])
+def test_a_damaged_file_is_refused_by_its_place(tmp_path, content, words):
+    (tmp_path / "runs.csv").write_bytes(content)
+    with pytest.raises(ValueError, match=words):
+        Problem.from_table(tmp_path / "runs.csv", arms=["a"], reward="y")
+
+
+def test_times_that_change_rewards_are_said_with_their_ends():
+    rows = crossed({"day": ["d1", "d2", "d10"], "dose": [1.0, 2.0]})
+    said = reading_of(rows, arms=["dose"], changes="day").said
+    assert "3 values of day, in ascending order from d1 to d2" in said  # of text, d10 is between them

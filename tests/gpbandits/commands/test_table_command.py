@@ -39,6 +39,7 @@ def test_a_table_gives_ranks_a_picture_a_page_and_results(csv):
     page = (csv / "compared" / "report.html").read_text(encoding="utf-8")
     assert page.count("<h2>Best rows found</h2>") == 1
     assert "of 2 trials" in page
+    assert "on a logarithmic scale</li>" in page
     assert "table.png" in page
     cells = {path.name for path in (csv / "compared" / "cells").iterdir()}
     (csv / "runs.csv").write_text(ROWS.replace("1.5", "1.4"))
@@ -91,6 +92,19 @@ def test_an_agent_found_an_arm_from_the_round_on_in_which_its_simple_regret_is_s
     assert row[2] == f"{np.median(firsts):.0f}"
 
 
+def test_an_arm_that_is_best_no_longer_is_not_found():
+    rows = {"dose": [1.0, 2.0] * 2, "day": [1, 1, 2, 2], "yield": [0.0, 1.0, 1.0, 0.0]}
+    keywords = {"file": rows, "arms": ["dose"], "reward": "yield", "changes": "day", "hold": 6}
+    result = evaluate("GPBandit-Table-v0", ["random"], trials=6, env_kwargs=keywords)
+    curve = result.simple_regret["random"]
+    assert (curve[:, :6] <= 0.0).any(axis=1).all()
+    _, (row,) = found_rows(result, 0.0)
+    firsts = [next((i for i in range(12) if not each[i:].any()), 12) + 1 for each in curve]
+    assert max(firsts) > 6  # some found the arm of the second day there
+    assert row[1] == f"{sum(first <= 12 for first in firsts)} of 6 trials"
+    assert row[2] == f"{np.median([first for first in firsts if first <= 12]):.0f}"
+
+
 def test_gaps_are_to_the_best_of_each_context():
     rows = {"dose": [1.0, 2.0, 1.0, 2.0], "site": ["a", "a", "b", "b"], "yield": [1.0, 3.0, 7.0, 6.0]}
     reading = reading_of(rows, arms=["dose"], context=["site"])
@@ -102,7 +116,9 @@ def test_gaps_are_to_the_best_of_each_context():
 def test_what_was_found_is_written_into_the_page_as_text(tmp_path):
     page = tmp_path / "report.html"
     page.write_text('<main>before<section id="a"></section></main>after')
-    add_to_page(page, ("agent", "found in"), [("<b>mine</b>", "1 of 2 trials")])
+    said = ["<dose>: 4 values, on a logarithmic scale"]
+    add_to_page(page, said, ("agent", "found in"), [("<b>mine</b>", "1 of 2 trials")])
     assert page.read_text().startswith("<main>before<section>\n<h2>Best rows found</h2>")
     assert page.read_text().endswith('<section id="a"></section></main>after')
+    assert "<li>&lt;dose&gt;: 4 values, on a logarithmic scale</li>" in page.read_text()
     assert '<th scope="row">&lt;b&gt;mine&lt;/b&gt;</th><td>1 of 2 trials</td>' in page.read_text()

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import agents
+from agents.registry import BUILT_IN
 from gpbandits import evaluate
 from gpbandits.logs import read_log, value_of
 
@@ -46,6 +47,18 @@ def test_an_agent_that_is_not_listed_states_none(name):
     assert name in OTHERS
     for log in logged(name).logs[name]:
         assert np.isnan(log.propensity).all()
+
+
+def test_every_agent_that_states_a_probability_is_listed():
+    env = gym.make("GPBandit-GP-v0", num_arms=4, horizon=10)
+    observation, _ = env.reset(seed=1)
+    ours = {
+        name for room, names in BUILT_IN.items() if room.startswith("algorithms") for name in names.split()
+    }
+    for name in ours.intersection(OTHERS):
+        agent = agents.make(name, env)
+        agent.reset(2)
+        assert agent.propensity(observation, agent.act(observation)) is None, name
 
 
 @pytest.mark.sampled(3)

@@ -138,7 +138,11 @@ DAMAGED = {
     "0,1,half,1\n": "row 2 must have a number as propensity, got 'half'",
     "0,1,0.5,nan\n": "row 2 must have a number as reward, got 'nan'",
     "0,,0.5,1\n": "row 2 must have an action, got an empty cell",
-    "noon,1,0.5,1\n": "row 2 must have a number as time, or a date,",
+    "noon,1,0.5,1\n": "row 2 must have a number as time, or a date, got 'noon'",
+    "0,-1,0.5,1\n0,1,1,1\n": "row 2 must have an index, as most rows have, .* got .-1.",
+    "0,1000,0.5,1\n": "row 2 must have an index of at most 999 as action, or give actions=.labels., got 1000",
+    "0, ,0.5,1\n": "row 2 must have an action, got an empty cell",
+    "\n0,1,0.5,1\n": "row 2 must have cells, got an empty line",
     "-1,1,0.5,1\n": "row 2 must not be earlier than the last",
     "0,1,0.5,\n": "row 2 must have a finite reward, or no delivery",
 }
@@ -150,6 +154,60 @@ def test_a_damaged_row_is_refused_by_its_number(tmp_path, line, words):
     path.write_text("time,action,propensity,reward\n0,0,0.5,1\n" + line)
     with pytest.raises(ValueError, match=words):
         read_log(path)
+
+
+def test_text_among_actions_of_a_known_number_is_refused_by_its_row(tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_text("action,propensity,reward\n0,0.5,1\nx,0.5,1\n")
+    with pytest.raises(ValueError, match=r"row 2 must have an action in 0..1, got x"):
+        read_log(path, actions=2)
+
+
+def test_text_among_numbers_of_a_context_is_refused_by_its_row(tmp_path):
+    with pytest.raises(
+        ValueError, match=r"row 3 must have a number as context, as most rows have, .* got 'x'"
+    ):
+        feature_log(tmp_path / "log.csv", ["1", "2", "x", "3"])
+    assert feature_log(tmp_path / "log.csv", ["1", "y", "x", "1"]).context.shape == (4, 3)
+
+
+def test_blanks_around_cells_and_empty_lines_at_the_end_do_not_count(tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_text(
+        "action, propensity,reward,context\nhat, 0.5,1,desk\n hat,0.5,1, desk\nshoe ,0.5,0,phone\n\n\n"
+    )
+    log = read_log(path)
+    assert (len(log), log.actions, log.context.shape[1]) == (3, ("hat", "shoe"), 2)
+    odd = PlayLog(["a ", "b"], [0.0, 1.0], [0.5, 0.5])
+    odd.save(path)
+    assert read_log(path, actions=odd.actions).actions == ("a ", "b")
+
+
+@pytest.mark.parametrize("kind", [str, float])
+def test_labels_that_are_numbers_are_in_ascending_order_of_their_values(kind):
+    doses = [2.5, 10.0, 0.5, 10.0]
+    log = PlayLog([kind(dose) for dose in doses], [0.0] * 4, [0.5] * 4)
+    assert log.actions == ("0.5", "2.5", "10.0")
+    assert log.action.tolist() == [1, 2, 0, 2]
+    listed = PlayLog(["2.5"], [0.0], [0.5], available=[["10.0", "2.5"]])
+    assert listed.actions == ("2.5", "10.0")
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"tau": -1.0}, "tau must be None or a positive number"),
+        ({"least": "0.1"}, "least must be a number of at least 0"),
+        ({"now": 3}, "now must be None or a PlayLog"),
+        ({"model": ([0.0], [0.0])}, "model must be None, or two arrays of 4 finite numbers"),
+        ({"model": ([np.nan] * 4, [0.0] * 4)}, "model must be None, or two arrays of 4 finite numbers"),
+        ({"policy": []}, "policy must be a probability for each action"),
+    ],
+)
+def test_what_a_valuation_cannot_use_is_refused_by_its_name(given, words):
+    log = PlayLog([0, 1] * 2, [0.0, 1.0] * 2, [0.5] * 4)
+    with pytest.raises(ValueError, match=words):
+        value_of(**{"policy": [0.5, 0.5], "log": log} | given)
 
 
 @pytest.mark.parametrize(

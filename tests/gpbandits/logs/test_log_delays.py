@@ -49,6 +49,12 @@ def test_weights_have_mean_1_and_are_0_where_nothing_is_delivered(how):
     assert ((weights > 0.0) == log.is_delivered).all()
 
 
+def test_delivered_rows_count_alike_where_only_these_are_taken():
+    log = late(0, depends=True)
+    share = log.is_delivered.mean()
+    np.testing.assert_allclose(delivery_weights(log, "delivered"), log.is_delivered / share, rtol=1e-12)
+
+
 @pytest.mark.parametrize("how", DELAYS)
 def test_where_everything_is_delivered_all_rows_count_alike(how):
     log = PlayLog([0, 1] * 40, [0.0, 1.0] * 40, [0.5] * 80)
