@@ -34,6 +34,8 @@ HORIZON = 200
 PLAYS = 50  # plays of median price that the default budget pays for
 WORKERS = 10  # runs that start within the median delay
 
+__all__ = ["TableReading", "reading_of", "table"]
+
 
 @dataclass(frozen=True)
 class TableReading:

@@ -124,7 +124,7 @@ class _LabelReader:
     """Collect labels as codes; without known labels a column of integers alone is one of indices."""
 
     def __init__(self, actions: Sequence[Any] | int | None) -> None:
-        self._labelled, self._alone = is_labelled(actions), actions is None
+        self._labelled, self._unnamed = is_labelled(actions), actions is None
         self._codes, self._known = array("q"), dict[str, int]()
 
     def take(self, cells: Sequence[Any], row: int) -> None:
@@ -133,12 +133,12 @@ class _LabelReader:
 
     def column(self) -> Any:
         labels, codes = np.array(list(self._known)), np.frombuffer(self._codes, dtype=np.int64)
-        if self._alone:
+        if self._unnamed:
             remedy = "or give actions=[labels]"
             _require_one_kind(self._known, codes, str.isdigit, f"an index, as most rows have, {remedy}")
         if not self._labelled and all(map(is_index, self._known)):
             labels = labels.astype(np.int64)
-        if self._alone and labels.dtype.kind == "i":
+        if self._unnamed and labels.dtype.kind == "i":
             _require_few(labels, codes)
         return labels[codes]
 
