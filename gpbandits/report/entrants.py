@@ -24,6 +24,7 @@ from gpbandits.experiments.study import AgentEntry, EnvironmentEntry, Study
 REFERENCE = "random"  # scores 0 in every environment
 # Its first 200 of 600 rounds have the smallest data sets, on which agents hardly differ from random play.
 WHOLE = "GPBandit-GrowingDataSVM-v0"
+REAL = "GPBandit-Real-v2"  # whose tasks are a suite of their own
 LEARNERS = "sb3-"  # prefix of learners, which would take longer than all other agents together
 
 CLASSES = {  # classes of problems, by their main feature
@@ -32,6 +33,8 @@ CLASSES = {  # classes of problems, by their main feature
     "change": "changing",
     "constraint": "constrained",
     "budget": "budgeted",
+    "duel": "duels",
+    "outcome": "clicks",
 }
 
 
@@ -90,7 +93,9 @@ def enter(
     """
     require_choice("suite", suite, SUITES)
     most = ROUNDS if horizon is None and suite == "ids" else horizon
-    offered = list(IDS) if suite == "ids" else [real_id(task) for task in tasks()]
+    offered = (
+        [each for each in IDS if each != REAL] if suite == "ids" else [real_id(task) for task in tasks()]
+    )
     for env_id in environments if suite == "real" else ():
         require(env_id in offered, "environments", f"ids such as {offered[0]} in the suite real", env_id)
     studies, excluded, classes, cuts = [], [], {}, {}

@@ -210,8 +210,10 @@ def test_agents_that_play_the_same_in_every_environment_count_once():
 
 def test_every_environment_has_a_class_and_agents_are_named_in_one_list_a_class():
     ids = ("GP", "Delayed", "Contextual", "PiecewiseStationary", "Constrained", "Budget", "Composite")
+    ids += ("Duel", "Clicks")
     classes = enter(6, 20, [f"GPBandit-{name}-v0" for name in ids], ["random"]).classes
     expected = ("plain", "delayed", "contextual", "changing", "constrained", "budgeted", "combined")
+    expected += ("duels", "clicks")
     assert tuple(classes[name] for name in ids) == expected
     assert set(CLASSES.values()) < {*expected}
     tuned = gym.make("GPBandit-SVMTuning-v0")
