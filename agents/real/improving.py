@@ -229,10 +229,8 @@ class ImprovingAgent(Resumable, ChoosingAgent):
         self._gains.add(play.values[0], self._place(play.point))
         if self.exact and self.setting.continuous and self._gains.stuck(self.setting.dim):
             self.whole = deepcopy(self.record) if self.whole is self.record else self.whole
-            self.record, self._gains = (
-                PointRecord(1),
-                Gains(self.round, [*self._gains.peaks, self._gains.best]),
-            )
+            peaks = [*self._gains.peaks, self._gains.best]
+            self.record, self._gains = PointRecord(1), Gains(self.round, peaks)
             for learner in self.learners:
                 learner.restart(0)
 

@@ -26,16 +26,21 @@ def csv_names(path: str | os.PathLike[str], argument: str) -> list[str]:
 
 
 def csv_rows(path: str | os.PathLike[str], argument: str) -> Iterator[list[str]]:
-    """Yield the rows below the header; empty lines at the end are none, others are refused by their row."""
+    """Yield the rows below the header; one of another length is refused by its number.
+
+    Empty lines at the end are none, others are refused likewise.
+    """
     with _opened(path, argument) as file:
         lines, empty = csv.reader(file), 0
-        next(lines)
+        width = len(next(lines))
         for row, cells in enumerate(lines):
             if not cells:
                 empty += 1
                 continue
             if empty:
                 raise row_error(row - empty, "must have cells, got an empty line")
+            if len(cells) != width:
+                raise row_error(row, f"must have {width} cells, got {len(cells)}")
             yield cells
 
 

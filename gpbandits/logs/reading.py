@@ -67,7 +67,7 @@ def read_log(
     readers = {key: reader_of(key, actions) for key, name in wanted.items() if name is not None}
     readers |= {name: FeatureReader(name) for name in asked}
     place = {key: names.index(wanted.get(key) or key) for key in readers}
-    _read(blocks, len(names), readers, place)
+    _read(blocks, readers, place)
     columns = {key: reader.column() for key, reader in readers.items() if key in wanted}
     if delivered is not None:  # a reward that is not delivered has no value, whatever its cell says
         columns["reward"] = np.where(np.isnan(columns["delivered"]), np.nan, columns["reward"])
@@ -76,12 +76,9 @@ def read_log(
     return PlayLog(**columns, context=table, actions=actions, until=until, arms=arms)
 
 
-def _read(blocks: Rows, width: int, readers: dict[str, Any], place: dict[str, int]) -> None:
+def _read(blocks: Rows, readers: dict[str, Any], place: dict[str, int]) -> None:
     row = 0
     for block in blocks:
-        for i, cells in enumerate(block):
-            if len(cells) != width:
-                raise row_error(row + i, f"must have {width} cells, got {len(cells)}")
         columns = list(zip(*block, strict=True))
         for key, reader in readers.items():
             reader.take(columns[place[key]], row)

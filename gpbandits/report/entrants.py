@@ -93,9 +93,8 @@ def enter(
     """
     require_choice("suite", suite, SUITES)
     most = ROUNDS if horizon is None and suite == "ids" else horizon
-    offered = (
-        [each for each in IDS if each != REAL] if suite == "ids" else [real_id(task) for task in tasks()]
-    )
+    suites = {"ids": [each for each in IDS if each != REAL], "real": list(map(real_id, tasks()))}
+    offered = suites[suite]
     for env_id in environments if suite == "real" else ():
         require(env_id in offered, "environments", f"ids such as {offered[0]} in the suite real", env_id)
     studies, excluded, classes, cuts = [], [], {}, {}

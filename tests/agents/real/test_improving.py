@@ -176,6 +176,21 @@ def test_a_batch_of_trials_plays_as_its_trials_alone(env_id):
         np.testing.assert_array_equal(single[0], together[i])
 
 
+def test_later_searches_are_told_the_peaks_of_earlier_ones():
+    setting = Setting(low=np.zeros(1), high=np.ones(1), horizon=80, noise_std=0.0)
+    agent = agents.make("gp-agent", setting, goal="best")
+    counts: list[int] = []  # values of the search, at each play
+
+    def value(x: np.ndarray) -> float:
+        counts.append(agent.record.count)
+        return -((x[0] - 0.3) ** 2)
+
+    play(agent, value, 75)
+    ends = [counts[i - 1] + 1 for i in range(1, len(counts)) if counts[i] < counts[i - 1]]
+    assert ends[0] >= SETTLED + SETTLED_EACH  # it waits for gains
+    assert min(ends[1:]) < SETTLED + SETTLED_EACH  # it has been there
+
+
 def test_a_search_that_climbs_a_known_peak_again_begins_anew_at_once():
     dim, at = 2, np.array([0.4, 0.7])
     fresh = RETURNED + RETURNED_EACH * dim

@@ -220,6 +220,11 @@ def test_every_environment_has_a_class_and_agents_are_named_in_one_list_a_class(
     assert class_of(tuned.unwrapped.problem) == "real"
 
 
+def test_the_suite_of_ids_leaves_real_tasks_to_their_own(monkeypatch):
+    monkeypatch.setattr("gpbandits.report.entrants.IDS", ("GPBandit-GP-v0", "GPBandit-Real-v2"))
+    assert set(enter(6, 20, [], ["random"]).classes) == {"GP"}
+
+
 def test_violation_has_columns_of_its_own_relative_to_the_reference():
     free, bound = synthetic_result(), synthetic_result(num_constraints=2)
     bound = dataclasses.replace(bound, environment="bound")
