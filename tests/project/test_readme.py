@@ -100,11 +100,11 @@ def test_the_extras_in_the_readme_are_all_that_a_user_may_want() -> None:
     assert set(re.findall(r"\w+", every)) - {"gpbandits"} == (named | {"eval"}) - {"all", "rl", "peers"}
 
 
-# The classes of the leaderboard that are of a row's setting; no class is of safe agents alone.
+# The classes of the leaderboard that are of a row's setting, and all that the default plays.
 CLASSES = {
     "gp-bucb": ("Plain", "Real", "Delayed"),
     "constrained-ei": ("Constrained",),
-    "gp-agent": ("Changing",),
+    "gp-agent": ("Plain", "Real", "Delayed", "Contextual", "Constrained", "Budgeted", "Changing", "Combined"),
     "ratio-ucb": ("Budgeted",),
 }
 
