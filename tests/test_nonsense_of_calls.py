@@ -27,6 +27,7 @@ from bandit_envs.laws.delays import PoissonDelay
 from gpbandits import Tuner, evaluate
 from gpbandits.evaluation.loop import trial_seeds
 from gpbandits.evaluation.result import Result
+from gpbandits.logs.reading import read_log
 from gpbandits.text.dialogue import read_transcript
 
 HUGE = 10**12  # 8 TB as an array
@@ -216,6 +217,7 @@ READERS = {
     "preferences": PreferenceTuner.load,
     "a result": Result.load,
     "a transcript": read_transcript,
+    "a log": read_log,
 }
 
 

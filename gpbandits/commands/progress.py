@@ -109,6 +109,13 @@ def run_with_progress(
             return run(study, store, None, show, backend, time_limit, shard, known)
 
 
+def repeat_failed(number: int) -> str:
+    """Say how many cells failed, and how to repeat them."""
+    if number == 1:
+        return "1 cell failed; run the same command again to repeat it alone."
+    return f"{number} cells failed; run the same command again to repeat only these."
+
+
 def end_if_failed(failed: list[Outcome]) -> None:
     """Print the tracebacks of failed cells on the error stream, then one line for each, and exit with 1."""
     if not failed:
@@ -116,10 +123,7 @@ def end_if_failed(failed: list[Outcome]) -> None:
     errors = console(stderr=True)
     for outcome in failed:
         errors.print(Text(escaped(f"\n{outcome.cell} failed:\n{outcome.failure}")))
-    which = "1 cell failed; run the same command again to repeat it alone."
-    if len(failed) > 1:
-        which = f"{len(failed)} cells failed; run the same command again to repeat only these."
-    errors.print(Text(which))
+    errors.print(Text(repeat_failed(len(failed))))
     for outcome in failed:
         errors.print(Text(escaped(f"  {outcome.cell}: {outcome.reason}")), soft_wrap=True)
     raise typer.Exit(1)

@@ -49,7 +49,7 @@ def exam(
     workers: Annotated[int, typer.Option(min=1, help="Number of processes.")] = 1,
 ) -> None:
     """Play tests of others, and print their published numbers beside ours or those of your agent."""
-    from gpbandits.commands.progress import interruptible
+    from gpbandits.commands.progress import interruptible, repeat_failed
     from gpbandits.exam import PARTS, QUICK, Sitting
 
     for name in parts or ():
@@ -71,7 +71,7 @@ def exam(
         errors = console(stderr=True)
         for cell, traceback in failures:
             errors.print(Text(escaped(f"\n{cell} failed:\n{traceback}")))
-        errors.print(f"{len(failures)} cells failed; run the command again to repeat only these.")
+        errors.print(repeat_failed(len(failures)))
         raise typer.Exit(1)
 
 

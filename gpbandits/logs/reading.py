@@ -14,7 +14,7 @@ import numpy as np
 
 from bandit_envs.basics.arguments import from_extra, is_integer, require
 from bandit_envs.basics.csv_files import csv_names, csv_rows, row_error
-from bandit_envs.basics.files import check_path
+from bandit_envs.basics.files import check_path, require_no_pipe
 from bandit_envs.basics.types import Floats, Ints
 from gpbandits.logs.log import SEPARATOR, PlayLog, is_number_text
 
@@ -55,6 +55,7 @@ def read_log(
         until, arms: as for `PlayLog`.
     """
     check_path("path", path)
+    require_no_pipe("path", path)  # a file is read twice
     names, blocks = _parquet(path) if Path(path).suffix == ".parquet" else _csv(path)
     time = time or ("time" if "time" in names else None)
     delivered = delivered or ("delivered" if "delivered" in names else None)

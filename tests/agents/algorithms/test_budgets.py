@@ -124,6 +124,24 @@ def test_with_halving_a_unit_of_cost_is_worth_less_and_less():
     assert agent.objective.lam.item() == 0.1  # type: ignore[union-attr]
 
 
+@pytest.mark.parametrize("continuous", [False, True])
+def test_random_first_plays_and_those_of_others_halve_nothing(continuous):
+    """No index was compared with the best value, which is about 100 prior stds here."""
+    keywords = {"continuous": True, "dim": 1} if continuous else {"num_arms": 30}
+    env = make("GPBandit-GP-v0", horizon=20, **keywords)
+    setting = env.get_wrapper_attr("setting")
+    agent: Any = agents.make("pbgi", setting, halving=True, initial=6)
+    seen, _ = env.reset(seed=0)
+    agent.reset(0)
+    for t in range(8):
+        action = agent.act(seen) if t < 6 else setting.to_action(setting.to_point(env.action_space.sample()))
+        info = delivery(t, np.array([t]), np.array([100.0]), np.empty((1, 0)), 0)
+        agent.update(seen, action, 100.0, info)
+        assert agent.objective.lam.item() == 0.1
+    agent.update(seen, agent.act(seen), 1e3, delivery(8, np.array([8]), np.array([1e3]), np.empty((1, 0)), 0))
+    assert agent.objective.lam.item() == 0.05
+
+
 @pytest.mark.parametrize("name", ["ei-per-cost", "kg-per-cost", "pbgi"])
 @pytest.mark.parametrize("unit", [2.0**-20, 2.0**20])
 def test_the_largest_mean_is_recommended_in_any_unit_whatever_the_plays_cost(name, unit):

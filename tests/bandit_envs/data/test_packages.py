@@ -123,6 +123,13 @@ def test_without_a_network_the_error_says_which_file_to_put_where(place, monkeyp
         member("tables", "tables/data.csv")
 
 
+def test_without_pip_the_error_says_how_to_get_it_or_which_file_to_put_where(place, monkeypatch):
+    monkeypatch.setattr(module, "find_spec", lambda name: None)
+    monkeypatch.setattr(subprocess, "run", lambda *given, **options: pytest.fail("it was called"))
+    with pytest.raises(FileNotFoundError, match=r"no pip .*ensurepip.*save the wheel of tables==1\.0 as"):
+        member("tables", "tables/data.csv")
+
+
 def test_a_pickle_of_plain_data_is_read_and_one_with_a_class_is_not():
     assert plain_pickle(pickle.dumps({"a": [1.5, 2]})) == {"a": [1.5, 2]}
     with pytest.raises(pickle.UnpicklingError, match="must hold plain data"):

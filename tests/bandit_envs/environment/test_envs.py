@@ -262,6 +262,13 @@ def test_an_id_is_made_again_from_its_spec_as_json(case):
     np.testing.assert_equal(played(again), played(env))
 
 
+@each_id
+def test_every_id_refuses_an_unknown_keyword_in_pythons_words(case):
+    """Loaders leave out what is refused so, as TorchRL's `GymEnv` does, which passes `frameskip` first."""
+    with pytest.raises(TypeError, match="got an unexpected keyword argument 'frameskip'"):
+        case.make(frameskip=1)
+
+
 def test_a_kernel_object_in_a_spec_is_refused_as_json_with_the_remedy():
     env = gym.make("GPBandit-GP-v0", kernel=RBF(0.1), horizon=7)
     assert env.spec is not None

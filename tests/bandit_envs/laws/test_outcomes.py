@@ -152,6 +152,18 @@ def test_what_would_leave_the_law_of_outcomes_is_refused(keywords, argument):
         problem(**{"outcome": OUTCOMES["bernoulli"], **keywords})
 
 
+RESCALED = ["Delayed", "Contextual", "Budget", "Composite", "Constrained", "RKHS"]
+
+
+@pytest.mark.parametrize("env_id", [f"GPBandit-{name}-v0" for name in RESCALED])
+def test_outcomes_replace_what_an_id_rescales_by_itself_and_an_unknown_one_is_named(env_id):
+    env = gym.make(env_id, outcome="bernoulli", num_arms=9, horizon=5)
+    env.reset(seed=0)
+    assert 0.0 <= env.step(0)[4]["oracle"]["mean"] <= 1.0
+    with pytest.raises(ArgumentError, match=r'outcome\["law"\] must be one of bernoulli, poisson, got'):
+        gym.make(env_id, outcome="x")
+
+
 def test_noise_of_clicks_is_bounded_and_sub_gaussian_in_its_own_unit():
     law: Any = OfOutcome(0.4, outcome=BernoulliOutcomes())
     assert law.std * law.sub_gaussian == pytest.approx(0.5)

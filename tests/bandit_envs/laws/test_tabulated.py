@@ -59,6 +59,11 @@ def test_recorded_functions_that_recur_are_different_ones(count):
         assert len(np.unique(rewards(problem, seed), axis=0)) == count
 
 
+def test_functions_recur_from_two_on():
+    with pytest.raises(ValueError, match="num_functions must be an integer from 2 on, got 1"):
+        changes.Recurring(6, 1)
+
+
 def test_the_rewards_are_those_of_the_same_trial_without_costs():
     alone = by_hand(reward=RecordedValues(ROWS), changes=OFTEN)
     more = by_hand(

@@ -12,6 +12,7 @@ import pytest
 
 from bandit_envs.data.files import sha256_of
 from bandit_envs.data.runs import load_runs, package_of
+from bandit_envs.laws.changes import change_points_of
 from bandit_envs.laws.drift import Replay
 from bandit_envs.laws.tabulated import MeasuredCosts, MeasuredTimes, Replicates
 from bandit_envs.problems import data_files
@@ -143,6 +144,8 @@ def test_the_function_of_a_changing_task_is_the_next_data_set_every_40_rounds():
     seen = [env.step(17)[1] for _ in range(HELD * 6)]
     own = [load_runs(table).measured["val_acc"][17] for table in tasks()["lcbench-2-changes"].tables]
     np.testing.assert_allclose(seen, np.repeat(own, HELD))
+    at = change_points_of(env.simulator.trials[0].segment)  # which evaluators score, and nobody publishes
+    np.testing.assert_array_equal(at, HELD * np.arange(1, 6))
 
 
 @pytest.mark.parametrize("name", [each for each in TABLED if package_of(tasks()[each].tables[0]) is None])

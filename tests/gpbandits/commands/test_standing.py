@@ -8,7 +8,7 @@ from types import SimpleNamespace as Some
 
 import numpy as np
 
-from gpbandits.commands.progress import Bars, Standing
+from gpbandits.commands.progress import Bars, Standing, repeat_failed
 from gpbandits.commands.ranking import leaderboard
 
 
@@ -49,3 +49,8 @@ def test_once_all_is_there_the_table_speaks():
 
 def test_a_leaderboard_is_not_written_into_a_user_s_pages():
     assert signature(leaderboard).parameters["out"].default == Path("leaderboard")
+
+
+def test_one_failure_is_a_cell_and_several_are_cells():
+    assert repeat_failed(1) == "1 cell failed; run the same command again to repeat it alone."
+    assert repeat_failed(2) == "2 cells failed; run the same command again to repeat only these."

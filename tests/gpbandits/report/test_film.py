@@ -119,6 +119,15 @@ def test_a_scene_has_the_agents_own_band_its_scores_and_the_action_that_is_playe
     assert shown[-1].following is None
 
 
+@pytest.mark.parametrize("name", ["laplace-ucb", "laplace-ts"])
+def test_a_film_of_clicks_has_beliefs_about_probabilities_and_no_band_of_log_odds(name):
+    """What lies in [0, 1] has a std of 1/2 at most; that of log-odds is 1 before the first play."""
+    for scene in scenes("GPBandit-Clicks-v0", name, count=3, env_kwargs={"num_arms": 12, "horizon": 8}):
+        mean, std = scene.belief
+        assert ((mean > 0.0) & (mean < 1.0) & (std <= 0.5)).all()
+        assert scene.half is None
+
+
 def test_all_pictures_of_a_film_have_the_same_axes():
     shown = scenes("GPBandit-GP-v0", "gp-ucb", count=9, env_kwargs=KWARGS)
     of_all, of_first = Limits.of(shown), Limits.of(shown[:1])
