@@ -27,6 +27,7 @@ KINDS: dict[str, Metric] = {LONG_TERM: "violation", HARD: "hard_violation"}
 LOSSLESS = "the reference has no loss there, relative to which others' would be scored"
 THRESHOLDS = np.linspace(-0.5, 1.0, 61)  # of scores, in profiles
 WIDEST = 8  # environments that have a column each
+NAMED = 5  # environments that a note names one by one
 
 _METHOD = (
     "A round costs the positive part of its regret (of its budget regret where plays have a cost) and, where "
@@ -206,10 +207,11 @@ class Standings:
 
 
 def by_places(places: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
-    """Return the names that have the same places, by these as text."""
+    """Return the names that have the same places, by these as text; many places are a number."""
     names: dict[str, list[str]] = {}
     for name, own in places.items():
-        names.setdefault(", ".join(own), []).append(name)
+        where = ", ".join(own) if len(own) <= NAMED else f"{len(own)} environments"
+        names.setdefault(where, []).append(name)
     return names
 
 

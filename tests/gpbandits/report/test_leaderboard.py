@@ -30,7 +30,7 @@ from gpbandits.report.entrants import (
     enter,
 )
 from gpbandits.report.page import across
-from gpbandits.report.standings import WIDEST, Standings, relative_losses
+from gpbandits.report.standings import NAMED, WIDEST, Standings, by_places, relative_losses
 
 
 def test_agents_enter_where_they_handle_the_features_and_the_reference_everywhere():
@@ -195,6 +195,14 @@ def test_agents_are_ranked_on_one_common_set_of_environments_and_others_are_name
     assert standings.agents == ["GP-TS", "random"]
     assert [tuple(standings.ranks[label]) for label in standings.agents] == [(1, 1, 1), (2, 2, 2)]
     assert "Not ranked, without results on again: GP-UCB." in standings.overall().notes
+
+
+def test_many_environments_that_an_agent_lacks_are_a_number():
+    few, many = ["a", "b"], [f"GPBandit-{number}-v0" for number in range(NAMED + 1)]
+    assert by_places({"x": few, "y": many, "z": many}) == {
+        "a, b": ["x"],
+        f"{NAMED + 1} environments": ["y", "z"],
+    }
 
 
 def test_agents_that_play_the_same_in_every_environment_count_once():
