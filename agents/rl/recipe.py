@@ -153,6 +153,10 @@ class Recipe:
     def model(self, env: Any) -> Any:
         """Return a new model on an environment, with weights from the global generators."""
         model: Any = self.algorithm.load()(env=env, **self._arguments(env))
+        if not (model.verbose or model.tensorboard_log):
+            from stable_baselines3.common.logger import Logger
+
+            model.set_logger(Logger(None, []))  # its own makes a folder for nothing at every training
         if self.attribute:
             from .vector import wait_for_feedback
 

@@ -47,6 +47,12 @@ def test_a_class_plays_what_the_algorithm_that_it_extends_plays(learner):
 
 
 @pytest.mark.long
+def test_a_learner_leaves_no_folder_behind(monkeypatch, tmp_path):
+    monkeypatch.setenv("SB3_LOGDIR", str(tmp_path / "logs"))
+    evaluate("GPBandit-GP-v0", ["sb3-a2c"], trials=1, env_kwargs={"horizon": 6, "num_arms": 4})
+    assert not list(tmp_path.iterdir())
+
+
 def test_seeds_of_the_learner_and_of_the_environment_are_apart():
     env = BanditEnv("gp", **SMALL)
     env.reset(seed=0)
