@@ -9,7 +9,7 @@ from bandit_envs.basics.arguments import require, require_positive
 from bandit_envs.basics.types import Bools
 from gpbandits.evaluation.columns import Columns, by_agent
 from gpbandits.evaluation.curves import Curves
-from gpbandits.evaluation.marks import drawn_from
+from gpbandits.evaluation.formats import drawn_from
 from gpbandits.evaluation.signals import Stopped
 from gpbandits.evaluation.statistics import bootstrap_interval, wilson_interval
 from gpbandits.evaluation.table import Table
