@@ -41,7 +41,6 @@ _ESCAPES = str.maketrans(
     }
 )
 
-
 WIDTH = 29  # characters of a legend
 # Okabe & Ito (2008) without their yellow, which is too light for a line, and with a grey.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#7F7F7F")

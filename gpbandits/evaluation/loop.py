@@ -41,7 +41,6 @@ from gpbandits.evaluation.stamp import origin
 Checkpoints = Callable[[int], Ints] | Sequence[int] | Ints  # rounds, or a function from the horizon to rounds
 SECRET = 128  # bits of the entropy of a run whose agents are isolated
 
-
 Agents = Mapping[str, AgentSpec] | Sequence[str]
 Place = EnvLike | tuple[str, Mapping[str, Any]]  # an environment, or an id with its keyword arguments
 
@@ -159,21 +158,10 @@ def evaluate(
     """
     if isinstance(environment, Mapping):
         require(label is None, "label", "left out of several environments, which have theirs", label)
-        shared: dict[str, Any] = {
-            "agents": agents,
-            "trials": trials,
-            "seed": seed,
-            "first_trial": first_trial,
-            "progress": progress,
-            "isolate": isolate,
-            "entropy": entropy,
-            "workers": workers,
-            "checkpoints": checkpoints,
-            "callback": callback,
-            "stopping": stopping,
-            "folder": folder,
-            "log": log,
-        }
+        shared: dict[str, Any] = {"agents": agents, "trials": trials, "seed": seed}
+        shared |= {"first_trial": first_trial, "folder": folder, "log": log}
+        shared |= {"progress": progress, "isolate": isolate, "entropy": entropy, "workers": workers}
+        shared |= {"checkpoints": checkpoints, "callback": callback, "stopping": stopping}
         on_one: Callable[..., Result] = partial(evaluate, **shared)
         stages = _stages(environment, env_kwargs or {})
         return Results({label: on_one(stage, label=label) for label, stage in stages.items()})

@@ -21,7 +21,6 @@ MEANING = (
     "relative to the mean of the reference agent, averaged over the environments with constraints."
 )
 
-
 KINDS: dict[str, Metric] = {LONG_TERM: "violation", HARD: "hard_violation"}
 LOSSLESS = "the reference has no loss there, relative to which others' would be scored"
 THRESHOLDS = np.linspace(-0.5, 1.0, 61)  # of scores, in profiles
