@@ -13,7 +13,6 @@ from bandit_envs.basics.types import Floats, Ints
 
 Numbers = float | int | Floats | Ints  # one, or an array of them
 
-
 LARGEST_COUNT = 2**63 - 1  # the largest index of an array
 LARGEST_STD = 1e150  # its square is finite
 LEAST_SCALE = 1e-150  # its square is above 0

@@ -131,13 +131,17 @@ _of_olympus = _of_csv("olymp", "olympus/datasets/dataset_{}/data.csv", 0)
 _of_materials = _of_csv("bocode", "bocode/opt_problems/materials/data/{}_dataset.csv", 1)
 
 
+@cache
+def hpo_arrays(source: str) -> Any:
+    """Return the arrays of all tables of "lcbench" or "hpob" by name, each read when it is asked for."""
+    content = member("bocode", f"bocode/opt_problems/hpo/data/{source}_data.npz")
+    return np.load(io.BytesIO(content), allow_pickle=False)
+
+
 def _of_lcbench(family: str, name: str) -> Runs:
     """Read what 2,000 networks reached on a data set, each trained once (Zimmer et al. 2021)."""
-    arrays = np.load(
-        io.BytesIO(member("bocode", "bocode/opt_problems/hpo/data/lcbench_data.npz")), allow_pickle=False
-    )
     # batch size, step size, dropout, width, momentum, depth, weight decay; accuracy in percent
-    rows = arrays[name].astype(np.float64)
+    rows = hpo_arrays("lcbench")[name].astype(np.float64)
     rows[:, [0, 1, 3]] = np.log(rows[:, [0, 1, 3]])
     rows[:, 7] /= 100.0
     return grouped(rows, 7, ["val_acc"])
@@ -148,10 +152,7 @@ def _of_hpob(family: str, name: str) -> Runs:
 
     The authors scaled the parameters. Rows that agree in all of them count as runs of one configuration.
     """
-    arrays = np.load(
-        io.BytesIO(member("bocode", "bocode/opt_problems/hpo/data/hpob_data.npz")), allow_pickle=False
-    )
-    rows = arrays[name].astype(np.float64)
+    rows = hpo_arrays("hpob")[name].astype(np.float64)
     return grouped(rows, rows.shape[1] - 1, ["val_acc"])
 
 

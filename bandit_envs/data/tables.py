@@ -1,17 +1,16 @@
 """Recorded data: sensors, classification sets, and tables of training runs, HPO-B's too."""
 
-import io
 from functools import cache
 from importlib.resources import files
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy.io import loadmat
 
 from bandit_envs.basics.arguments import require_choice
 from bandit_envs.basics.types import Floats, Ints, fixed
-from bandit_envs.data.files import locate, member, sources
-from bandit_envs.data.runs import HPOB, Origin
+from bandit_envs.data.files import locate, sources
+from bandit_envs.data.runs import HPOB, Origin, hpo_arrays
 
 FOLDER = "tst_svm/"
 # The smallest and largest value of each hyperparameter (Verma et al. 2022, section 6), on log scales.
@@ -145,7 +144,6 @@ HPOB_PACKAGE = "bocode"  # its wheel holds the tables; `packages.toml` has its d
 HPOB_ORIGIN = Origin(
     authors="Pineda Arango et al. (2021), HPO-B", licence="MIT", doi="10.48550/arXiv.2106.06257"
 )
-HPOB_FILE = "bocode/opt_problems/hpo/data/hpob_data.npz"
 # Names of tables, such as "4796-23", of a search space and a data set of OpenML.
 HPOB_TABLES = tuple(f"{space}-{data_set}" for space, held in HPOB.items() for data_set in held)
 
@@ -168,13 +166,7 @@ def load_hpob(table: str) -> AccuracyTable:
     Equal configurations, of which the largest tables have up to 16, count once, with the best accuracy.
     """
     require_choice("table", table, HPOB_TABLES)
-    rows = hpob_arrays()[table.replace("-", "_")].astype(np.float64)
+    rows = hpo_arrays("hpob")[table.replace("-", "_")].astype(np.float64)
     rows = rows[np.lexsort((-rows[:, -1], *rows[:, :-1].T))]  # equal ones together, the best first
     unit, first = np.unique(rows[:, :-1], axis=0, return_index=True)
     return AccuracyTable(fixed(unit), fixed(rows[first, -1]))
-
-
-@cache
-def hpob_arrays() -> Any:
-    """Return the arrays of all tables by name, each of which is read when it is asked for."""
-    return np.load(io.BytesIO(member(HPOB_PACKAGE, HPOB_FILE)), allow_pickle=False)

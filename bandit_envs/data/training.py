@@ -62,7 +62,6 @@ DATA_SETS: dict[str, Callable[[], list[Classification]]] = {
     "growing-diabetes": growing_diabetes,
 }
 
-
 # Shipped tables: numbers of values of C and gamma, by data and spacing.
 SHAPES: dict[str, dict[str, tuple[int, int]]] = {
     "diabetes": {"uniform": (11, 251), "log": (30, 30)},

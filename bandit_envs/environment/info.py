@@ -55,7 +55,6 @@ class Round(NamedTuple):
 
 OnRound = Callable[[Round], object]
 
-
 Info = dict[str, Any]
 
 

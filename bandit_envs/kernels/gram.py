@@ -28,35 +28,6 @@ class SharedParts(dict[str, Any]):
 alive: WeakValueDictionary[tuple[bytes, bytes], SharedParts] = WeakValueDictionary()
 
 
-class Shares:
-    """Share the `shared` properties of a kernel on points, (N, d); a copy starts without them."""
-
-    def __init__(self, kernel: Kernel, points: Floats):
-        self.kernel = kernel
-        self.points = np.ascontiguousarray(points, dtype=np.float64)
-        self.size = len(self.points)
-        self.parts: SharedParts | None = None  # a reference, so that they stay alive
-
-    @cached_property
-    def _digest(self) -> bytes:
-        return sha256(repr(self.points.shape).encode() + self.points.tobytes()).digest()
-
-    def known(self) -> SharedParts | None:
-        """Return the shared results of the kernel as it is now; None where it cannot be identified."""
-        if self.size < FEWEST:
-            return None
-        try:
-            key = pickle.dumps(self.kernel), self._digest
-        except (pickle.PicklingError, AttributeError, TypeError):  # classes and functions without a name
-            return None
-        self.parts = alive.setdefault(key, SharedParts())
-        return self.parts
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Return the state without shared results."""
-        return {**self.__dict__, "parts": None}
-
-
 class shared(Generic[T]):
     """Compute a property once, in this object or another with the same kernel and points.
 
@@ -72,8 +43,8 @@ class shared(Generic[T]):
     @overload
     def __get__(self, owner: None, kind: type) -> "shared[T]": ...
     @overload
-    def __get__(self, owner: Shares, kind: type) -> T: ...
-    def __get__(self, owner: Shares | None, kind: type) -> "shared[T] | T":
+    def __get__(self, owner: "Gram", kind: type) -> T: ...
+    def __get__(self, owner: "Gram | None", kind: type) -> "shared[T] | T":
         if owner is None:
             return self
         parts = owner.known()
@@ -105,17 +76,39 @@ class Rooted(NamedTuple):
     pivots: Ints  # (r,) or (0,)
 
 
-class Gram(Shares):
+class Gram:
     """Hold K = k(points, points) of N points, (N, d) in the kernel's units, its columns and its factor.
 
     A low-rank kernel never needs the whole matrix: its factor costs r columns and O(r^2 N). `shared`
-    properties are computed once for all live objects with the same kernel and points.
+    properties are computed once for all live objects with the same kernel and points; a copy starts without.
     """
 
     def __init__(self, kernel: Kernel, points: Floats):
-        super().__init__(kernel, points)
+        self.kernel = kernel
+        self.points = np.ascontiguousarray(points, dtype=np.float64)
+        self.size = len(self.points)
+        self.parts: SharedParts | None = None  # a reference, so that they stay alive
         self._columns: dict[int, Floats] = {}
         self._others: list[Gram] = []
+
+    @cached_property
+    def _digest(self) -> bytes:
+        return sha256(repr(self.points.shape).encode() + self.points.tobytes()).digest()
+
+    def known(self) -> SharedParts | None:
+        """Return the shared results of the kernel as it is now; None where it cannot be identified."""
+        if self.size < FEWEST:
+            return None
+        try:
+            key = pickle.dumps(self.kernel), self._digest
+        except (pickle.PicklingError, AttributeError, TypeError):  # classes and functions without a name
+            return None
+        self.parts = alive.setdefault(key, SharedParts())
+        return self.parts
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the state without shared results."""
+        return {**self.__dict__, "parts": None}
 
     @cached_property
     def diagonal(self) -> Floats:

@@ -260,13 +260,10 @@ def _check_changes(problem: Composition) -> None:
     for name, law in _functions(problem).items():
         if law.num_stated is not None:
             given = changes.needed == law.num_stated and not problem.drifts
+            rounds = tuple(range(300, 300 * law.num_stated, 300))
+            such = f"AtRounds({rounds})" if rounds else "Stationary()"
             fits = f"a law of {law.num_stated} functions without drift, as {name} states so many segments"
-            require(given, "changes", f"{fits}, such as {_such(law.num_stated)}", changes)
-
-
-def _such(segments: int) -> str:
-    """Return an example of changes with so many segments."""
-    return f"AtRounds({tuple(range(300, 300 * segments, 300))})" if segments > 1 else "Stationary()"
+            require(given, "changes", f"{fits}, such as {such}", changes)
 
 
 def _check_duel(problem: Composition) -> None:

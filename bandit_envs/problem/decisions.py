@@ -11,7 +11,6 @@ from bandit_envs.basics.types import Floats, Ints, fixed, fixed_arrays
 
 SLACK = 1e-6  # of an action outside the box [-1, 1], by rounding
 
-
 Box = tuple[Any, Any]  # low and high, (d,) each
 ROUNDING = 1e-9  # of a side of the box, by which arms may lie outside
 

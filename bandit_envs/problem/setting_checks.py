@@ -68,8 +68,10 @@ def checked_facts(fields: Mapping[str, Any], names: Collection[str]) -> dict[str
     checked = {name: checked_per_cost(name, fields[name], count) for name in PER_COST}
     if (costs := fields["known_costs"]) is not None:
         checked["known_costs"] = checked_known_costs(costs, fields["arms"], fields["cost_min"])
-    if fields["safe_seed"] is not None:
-        checked["safe_seed"] = checked_seed(fields["safe_seed"], fields["arms"], count)
+    if (seed := fields["safe_seed"]) is not None:
+        num_arms = 0 if fields["arms"] is None else len(fields["arms"])
+        require(num_arms and count, "safe_seed", "None without constraints and on a box", seed)
+        checked["safe_seed"] = checked_arms("safe_seed", seed, num_arms)
     if fields["lipschitz"] is not None:
         checked["lipschitz"] = checked_slopes("lipschitz", fields["lipschitz"], count)
     return checked
@@ -135,13 +137,6 @@ def checked_profile(profile: Any, decisions: Decisions) -> Floats:
     usable = given.dtype.kind in "iuf" and bool(((given > 0) & (given <= 1)).all())
     require(usable, "noise_profile", "shares of noise_std in (0, 1]", profile)
     return fixed(given.astype(np.float64))
-
-
-def checked_seed(seed: Any, arms: Any, num_constraints: int) -> Ints:
-    """Return indices of safe arms, (n,) or one row a trial, or raise."""
-    known = arms is not None and num_constraints > 0
-    require(known, "safe_seed", "None without constraints and on a box", seed)
-    return checked_arms("safe_seed", seed, len(arms))  # type: ignore[arg-type]
 
 
 def checked_arms(name: str, arms: Any, num_arms: int) -> Ints:

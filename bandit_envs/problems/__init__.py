@@ -12,7 +12,6 @@ from bandit_envs.problems.features import FEATURES, compose, noted_defaults
 
 __all__ = ["FACTORIES", "UnknownKeywordError", "build", "data_files", "defaults_of", "keywords_of"]
 
-
 FACTORIES: dict[str, Callable[..., Problem]] = {
     "gp": synthetic.gp,
     "rkhs": synthetic.rkhs,

@@ -39,6 +39,13 @@ KERNELS_OWN = Moments(0.0)
 _WRITTEN = {name: f'context_kernel["{name}"]' for name in ("combine", "kernel", "length_scale")}
 
 
+def checked_variance(given: Any) -> float:
+    """Return a factor of the kernel, 1 for None, or raise unless it is positive."""
+    valid = given is None or (is_number(given) and given > 0)
+    require(valid, "signal_variance", "None or positive", given)
+    return 1.0 if given is None else given
+
+
 def published_prior(
     law: FunctionLaw, kernel: Any, points: Floats, signal_variance: float | None, prior_mean: bool | float
 ) -> tuple[Kernel, Floats | float]:
@@ -47,12 +54,10 @@ def published_prior(
     The signal variance is a factor of the kernel, None for the one that gives it the law's own variance; the
     prior mean is True for the law's own mean, False for 0, or a number.
     """
-    valid = signal_variance is None or (is_number(signal_variance) and signal_variance > 0)
-    require(valid, "signal_variance", "None or positive", signal_variance)
+    factor = checked_variance(signal_variance)
     known = isinstance(prior_mean, bool) or is_number(prior_mean)
     require(known, "prior_mean", "True, False or a number", prior_mean)
     own = law.moments or KERNELS_OWN
-    factor = 1.0 if signal_variance is None else signal_variance
     if signal_variance is None and own.std is not None:
         factor = own.std**2 / (float(np.mean(kernel.diag(points))) or 1.0)
     mean = (own.mean if prior_mean else 0.0) if isinstance(prior_mean, bool) else prior_mean
@@ -379,11 +384,7 @@ def of_outcomes(
         require(
             given is None or given is False, feature, "left out where rewards are clicks or counts", given
         )
-    variance = features.get("signal_variance")
-    usable = variance is None or (is_number(variance) and variance > 0)
-    require(usable, "signal_variance", "None or positive", variance)
-    laws = matched(
-        law, amplified(kernel, 1.0 if variance is None else variance), decisions.points, law_of_outcomes
-    )
+    latent = amplified(kernel, checked_variance(features.get("signal_variance")))
+    laws = matched(law, latent, decisions.points, law_of_outcomes)
     others = {key: value for key, value in features.items() if key != "signal_variance"}
     return compose(decisions, laws.reward, laws.kernel, name=name, **{**others, "noise": laws.noise})

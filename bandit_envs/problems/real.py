@@ -277,7 +277,6 @@ PROBLEMS: dict[str, Callable[..., Problem]] = {
     "growing-data-svm": growing_data_svm,
 }
 
-
 HALVES = DEVELOPMENT, CONFIRMATION = ("development", "confirmation")
 ONE = ("nasbench201",)  # families of tables whose rewards have rank correlations of 0.96 and more
 

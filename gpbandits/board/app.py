@@ -22,13 +22,13 @@ from bandit_envs.basics.arguments import require
 from bandit_envs.basics.threads import one_thread
 from bandit_envs.basics.types import Floats
 from bandit_envs.rendering.scene import Scene
-from gpbandits.evaluation.marks import PALETTE
+from gpbandits.evaluation.formats import PALETTE
 from gpbandits.evaluation.measures import metric_named
 from gpbandits.experiments.locks import is_locked
 from gpbandits.experiments.store import PLAN, Store, failures, open_results
 from gpbandits.experiments.study import AgentEntry, Cell, EnvironmentEntry, Study
 from gpbandits.report.chart import style_of
-from gpbandits.report.film import moments
+from gpbandits.report.film import FilmedTrial, moments
 from gpbandits.report.holdings import Holdings
 from gpbandits.report.page import views
 
@@ -118,7 +118,7 @@ def film(study: Study, choice: Choice) -> dict[str, Any]:
     spec = (agent.name, agent.options)
     frames: list[dict[str, Any]] = []
     begun, cut = perf_counter(), None
-    with closing(moments(entry.id, spec, choice.seed, FRAMES, keywords)) as shown:
+    with closing(moments(FilmedTrial(entry.id, choice.seed, FRAMES, keywords), spec)) as shown:
         for env, player, *_ in shown:
             if frames and perf_counter() - begun > MOST_SECONDS:
                 cut = MOST_SECONDS
@@ -168,8 +168,7 @@ def _changed(kwargs: dict[str, Any], choice: Choice) -> dict[str, Any]:
 
 def _labelled(entries: Sequence[Entry], label: str, role: str) -> Entry:
     known = {each.label: each for each in entries}
-    if label not in known:
-        raise ValueError(f"{role} must be one of {', '.join(map(repr, known))}, got {label!r}")
+    require(label in known, role, f"one of {', '.join(map(repr, known))}", label)
     return known[label]
 
 

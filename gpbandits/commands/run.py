@@ -23,7 +23,6 @@ Scheduler = Annotated[
     typer.Option(help="Address of a Dask scheduler, as in `tcp://10.0.0.1:8786`, for --backend dask."),
 ]
 
-
 TimeLimit = Annotated[
     float | None,
     typer.Option(min=0.001, help="Seconds that a cell, or making its environment or agent, may take."),

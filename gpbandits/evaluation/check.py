@@ -15,6 +15,7 @@ from bandit_envs.basics.threads import in_browser, one_thread
 from bandit_envs.environment.envs import EnvLike, make
 from bandit_envs.environment.vector import BanditVectorEnv
 from bandit_envs.problem.setting import KERNELS, Setting
+from gpbandits.evaluation.play import noted
 from gpbandits.evaluation.process_state import ProcessState, left_threads, preserved_process
 from gpbandits.evaluation.rehearsal import (
     AgentCheckError,
@@ -107,7 +108,7 @@ def _default(factory: AgentFactory) -> dict[str, EnvLike]:
 
 
 def _check_on(label: str, environment: EnvLike, factory: AgentFactory) -> None:
-    try:
+    with noted(f"on the environment {label!r}"):
         env = make(environment)
         setting = _setting(env)
         _check_process(env, setting, factory)
@@ -126,9 +127,6 @@ def _check_on(label: str, environment: EnvLike, factory: AgentFactory) -> None:
                 SEEDS[0][0],
                 lambda late, seed: _play(late, _instance(setting, factory), everything, (SEEDS[0][0], seed)),
             )
-    except Exception as error:
-        error.add_note(f"on the environment {label!r}")
-        raise
 
 
 def _check_process(env: Any, setting: Setting, factory: AgentFactory) -> None:

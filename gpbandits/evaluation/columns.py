@@ -12,8 +12,7 @@ from bandit_envs.basics.arguments import require, require_choice, require_known
 from bandit_envs.basics.types import Floats, Ints
 from gpbandits.evaluation import statistics
 from gpbandits.evaluation.curves import Curves
-from gpbandits.evaluation.formats import Cell, Style
-from gpbandits.evaluation.marks import drawn_from, footnotes
+from gpbandits.evaluation.formats import Cell, Style, drawn_from, footnotes
 from gpbandits.evaluation.measures import MEASURES, METRICS, SHARE, Metric, applies, headed, metric_named
 from gpbandits.evaluation.table import Table
 
@@ -164,7 +163,10 @@ def result_table(
     require_choice("style", style, ("interval", "±"))
     asked = asked_of(result, baseline, metric)
     if columns is None:
-        names = [name for name in _usual(result, asked.metric) if has_column(result, name)]
+        usual = ["hard_violation", asked.metric, "median", "difference", "simple_regret"]
+        usual += [each.name for each in headed(result)]
+        usual += ["average_violation", "played", "spent", "microseconds"]
+        names = [name for name in dict.fromkeys(usual) if has_column(result, name)]
     else:
         names = require_columns(columns)
         for name in names:
@@ -196,12 +198,6 @@ def asked_of(result: Curves, baseline: str | None = None, metric: Metric | None 
     require(known, "baseline", f"None or one of {', '.join(result.records)}", baseline)
     final = {label: curve[:, -1] for label, curve in result.curves(metric).items()}
     return Asked(result, metric, baseline or result.baseline, final)
-
-
-def _usual(result: Curves, metric: Metric) -> list[str]:
-    names = ["hard_violation", metric, "median", "difference", "simple_regret"]
-    names += [each.name for each in headed(result)]
-    return list(dict.fromkeys([*names, "average_violation", "played", "spent", "microseconds"]))
 
 
 def tabulated(asked: Asked, what: str, columns: Sequence[str], notes: Sequence[str]) -> Table:

@@ -32,7 +32,7 @@ from gpbandits.evaluation.environments import Results
 from gpbandits.evaluation.isolation import isolated
 from gpbandits.evaluation.kept import Kept, play_kept
 from gpbandits.evaluation.parts import TrialsPart, play_here, play_in_processes
-from gpbandits.evaluation.play import Stage, require_loggable
+from gpbandits.evaluation.play import Stage, noted, require_loggable
 from gpbandits.evaluation.progress import Progress, reporting
 from gpbandits.evaluation.record import check_rounds
 from gpbandits.evaluation.result import Result
@@ -40,7 +40,6 @@ from gpbandits.evaluation.stamp import origin
 
 Checkpoints = Callable[[int], Ints] | Sequence[int] | Ints  # rounds, or a function from the horizon to rounds
 SECRET = 128  # bits of the entropy of a run whose agents are isolated
-
 
 Agents = Mapping[str, AgentSpec] | Sequence[str]
 Place = EnvLike | tuple[str, Mapping[str, Any]]  # an environment, or an id with its keyword arguments
@@ -159,21 +158,10 @@ def evaluate(
     """
     if isinstance(environment, Mapping):
         require(label is None, "label", "left out of several environments, which have theirs", label)
-        shared: dict[str, Any] = {
-            "agents": agents,
-            "trials": trials,
-            "seed": seed,
-            "first_trial": first_trial,
-            "progress": progress,
-            "isolate": isolate,
-            "entropy": entropy,
-            "workers": workers,
-            "checkpoints": checkpoints,
-            "callback": callback,
-            "stopping": stopping,
-            "folder": folder,
-            "log": log,
-        }
+        shared: dict[str, Any] = {"agents": agents, "trials": trials, "seed": seed}
+        shared |= {"first_trial": first_trial, "folder": folder, "log": log}
+        shared |= {"progress": progress, "isolate": isolate, "entropy": entropy, "workers": workers}
+        shared |= {"checkpoints": checkpoints, "callback": callback, "stopping": stopping}
         on_one: Callable[..., Result] = partial(evaluate, **shared)
         stages = _stages(environment, env_kwargs or {})
         return Results({label: on_one(stage, label=label) for label, stage in stages.items()})
@@ -299,7 +287,7 @@ def trial_seeds(seed: int, trial: int, entropy: int | None = None) -> tuple[int,
     return of_environment, of_agents
 
 
-def _factories(agents: Mapping[str, AgentSpec] | Sequence[str]) -> dict[str, AgentFactory]:
+def _factories(agents: Agents) -> dict[str, AgentFactory]:
     listed = isinstance(agents, Mapping | Sequence) and not isinstance(agents, str)
     require(listed, "agents", "a mapping of labels to agents, or a list of names", agents)
     named = isinstance(agents, Mapping) or all(isinstance(name, str) for name in agents)
@@ -308,9 +296,12 @@ def _factories(agents: Mapping[str, AgentSpec] | Sequence[str]) -> dict[str, Age
     require(once, "agents", "a list that names each once; a mapping gives labels to two of one name", agents)
     chosen = agents if isinstance(agents, Mapping) else {name: name for name in agents}
     require(len(chosen) > 0, "agents", "at least one", agents)
-    for label in chosen:
+    factories = {}
+    for label, spec in chosen.items():
         require(is_text(label), "label of an agent", "text in one line", label)
-    return {label: _factory(label, spec) for label, spec in chosen.items()}
+        with noted(f"for agents[{label!r}]"):
+            factories[label] = resolve_agent(spec)
+    return factories
 
 
 def _stopping(factories: dict[str, AgentFactory], stopping: Any) -> dict[str, AgentFactory]:
@@ -320,14 +311,6 @@ def _stopping(factories: dict[str, AgentFactory], stopping: Any) -> dict[str, Ag
     require(len(takes) > 0, "stopping", remedy, stopping)
     given = {x: replace(factories[x], options={"stopping": stopping, **factories[x].options}) for x in takes}
     return {**factories, **given}
-
-
-def _factory(label: str, spec: AgentSpec) -> AgentFactory:
-    try:
-        return resolve_agent(spec)
-    except ValueError as error:
-        error.add_note(f"for agents[{label!r}]")
-        raise
 
 
 def _label(environment: EnvLike) -> str:

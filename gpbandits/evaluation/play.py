@@ -19,9 +19,9 @@ from bandit_envs.environment.envs import BanditEnv, EnvLike, limit_of, make, pla
 from bandit_envs.environment.vector import BanditVectorEnv
 from bandit_envs.problem.feedback import Feedback
 from bandit_envs.problem.setting import Setting
+from gpbandits.evaluation.followed import reach_of
 from gpbandits.evaluation.process_state import preserved_process
 from gpbandits.evaluation.record import Record
-from gpbandits.evaluation.safety import reach_of
 from gpbandits.evaluation.trace import Trace, Traits, without_oracle
 from gpbandits.logs.log import PlayLog
 
@@ -82,8 +82,8 @@ class Stage:
         for start in range(0, len(part.seeds), size):
             block, first = part.seeds[start : start + size], part.first_trial + start
             watch = None if tell is None else partial(tell, range(first, first + len(block)))
-            noted = _noted(f"in trials {first}..{first + len(block) - 1}")
-            with preserved_generators(), preserved_process(), noted:
+            place = noted(f"in trials {first}..{first + len(block) - 1}")
+            with preserved_generators(), preserved_process(), place:
                 # One trial is faster without an axis of trials.
                 if self.problem and (len(block) > 1 or factory.in_batches_only):
                     options: dict[str, Any] = {"oracle": self.oracle, "max_episode_steps": self.limit}
@@ -112,7 +112,9 @@ class Stage:
             agent.reset(of_agents)
             reach = None if self.problem is None else reach_of(self.problem, env.unwrapped.simulator.trials)
             absent = _of_trials(env, "absent_gain", num_trials) if setting.volatile else None
-            trace = Trace(setting, num_trials, agent, part.rounds, reach, absent, _drifts(env))
+            own = env.unwrapped  # of ours, with or without wrappers, or of others
+            drifts = isinstance(own, BanditEnv | BanditVectorEnv) and own.problem.drifts_within_segments
+            trace = Trace(setting, num_trials, agent, part.rounds, reach, absent, drifts)
             writer = LogWriter(setting, num_trials) if part.log else None
             if writer is not None:
                 writer.start(first[1])
@@ -127,12 +129,6 @@ def _of_trials(env: Any, name: str, num_trials: int | None) -> Floats | None:
     if num_trials:
         return np.stack(env.get_attr(name))
     return env.get_wrapper_attr(name)[None] if env.has_wrapper_attr(name) else None
-
-
-def _drifts(env: Any) -> bool:
-    """Return whether an environment of ours, with or without wrappers, drifts within segments."""
-    own = env.unwrapped
-    return isinstance(own, BanditEnv | BanditVectorEnv) and own.problem.drifts_within_segments
 
 
 def require_bandit(env: Any) -> None:
@@ -203,7 +199,8 @@ def _ended(terminated: Any, truncated: Any) -> bool:
 
 
 @contextmanager
-def _noted(place: str) -> Iterator[None]:
+def noted(place: str) -> Iterator[None]:
+    """Note in errors of the block where they came from."""
     try:
         yield
     except Exception as error:

@@ -17,7 +17,7 @@ from bandit_envs.basics.arguments import require, require_known
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.rendering.figure import figure_of
 from gpbandits.evaluation.curves import Axis, Curves, Legend
-from gpbandits.evaluation.marks import GREY, Style, marks_in, styles
+from gpbandits.evaluation.formats import GREY, LineStyle, marks_in, styles
 from gpbandits.evaluation.measures import Metric, Overlay, Scale, check_overlays, metric_named
 from gpbandits.evaluation.panels import (
     BESIDE,
@@ -133,7 +133,7 @@ def _check_axis(x: Axis, result: Curves, bounds: Sequence[Overlay]) -> None:
         raise ValueError("bounds must be left out over what is spent: they are stated by round")
 
 
-def _styled(curves: Mapping[str, Floats], highlight: Sequence[str] | None) -> list[tuple[str, Style]]:
+def _styled(curves: Mapping[str, Floats], highlight: Sequence[str] | None) -> list[tuple[str, LineStyle]]:
     """Return each label with its style, in grey where others are highlighted."""
     pairs = zip(curves, styles(len(curves)), strict=True)
     shown = curves if highlight is None else highlight
@@ -205,7 +205,9 @@ def visible(rounds: Ints, scale: Scale, points: int = _POINTS) -> Ints:
     return np.unique(np.searchsorted(rounds, np.rint(wanted)).clip(max=len(rounds) - 1))
 
 
-def _draw(axes: Axes, rounds: Ints | Floats, values: Floats, label: str, style: Style, offset: float) -> None:
+def _draw(
+    axes: Axes, rounds: Ints | Floats, values: Floats, label: str, style: LineStyle, offset: float
+) -> None:
     colour, dashes, marker = style
     mean, low, high = bootstrap_interval(values)
     axes.fill_between(rounds, low, high, color=colour, alpha=0.18, linewidth=0)

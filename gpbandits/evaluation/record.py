@@ -106,10 +106,7 @@ def _joined_totals(parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     return {name: np.concatenate([part[name] for part in parts]) for name in shared}
 
 
-_JOINS: dict[str, Callable[[Any], Any]] = {
-    "totals": _joined_totals,
-    "stopped": joined_stopped,
-}
+_JOINS: dict[str, Callable[[Any], Any]] = {"totals": _joined_totals, "stopped": joined_stopped}
 
 
 def ragged(rounds: Sequence[Any]) -> Any:
@@ -168,8 +165,7 @@ class Checkpoints:
     per_decade: int = 50
 
     def __post_init__(self) -> None:
-        if self.spacing not in SPACINGS:
-            raise ValueError(f"spacing must be one of {', '.join(SPACINGS)}, got {self.spacing!r}")
+        require(self.spacing in SPACINGS, "spacing", f"one of {', '.join(SPACINGS)}", self.spacing)
         require(self.per_decade >= 1, "per_decade", "at least 1", self.per_decade)
 
     @property

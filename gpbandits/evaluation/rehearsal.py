@@ -62,7 +62,6 @@ MAKERS: dict[str, Callable[[], Problem]] = {
     "availability": _small("gp", availability={"law": "bernoulli", "p": 0.5}),
 }
 
-
 Show = Callable[[dict[str, Any]], dict[str, Any]]
 
 

@@ -9,11 +9,10 @@ from bandit_envs.basics.arguments import is_integer, is_number, is_text, require
 from bandit_envs.basics.types import Bools, Floats, Ints
 from bandit_envs.laws.changes import change_points_of
 from bandit_envs.problem.setting import Setting
+from gpbandits.evaluation.followed import BestPlay, Contexts, Covering, learnable
 from gpbandits.evaluation.measures import RoundBlock, Running, followed
 from gpbandits.evaluation.record import BLOCK, Record, Sums, one_each, ragged, recorded_in
-from gpbandits.evaluation.safety import Covering
 from gpbandits.evaluation.signals import WholeRun
-from gpbandits.evaluation.simple_regret import BestPlay, Contexts, learnable
 
 SUMMED = ("regret", "cost", "violation", "observed", "spent", "shortfall", "moved")
 KEPT = (*SUMMED, "best", "action", "round")
@@ -238,7 +237,10 @@ class Trace:
         """Return copies of the quantities of the block, (B, n, ...)."""
         found = {name: rows[: self._filled] for name, rows in self._block.items()}
         found["action"] = np.array(self._actions)
-        return {name: _by_trial(rows, self.batched) for name, rows in found.items()}
+        by_trial = {
+            name: np.swapaxes(rows, 0, 1) if self.batched else rows[None] for name, rows in found.items()
+        }
+        return {name: np.array(rows, order="C") for name, rows in by_trial.items()}
 
     def _note_changes(self, segment: Ints, start: int) -> None:
         before = segment[:, :1] if self._segment is None else self._segment
@@ -285,8 +287,3 @@ def _checked_round(since: Any, horizon: int) -> Any:
     valid = since is None or (is_integer(since) and -1 <= since < horizon)
     require(valid, "infeasible_since of an agent", f"a trial's round in 0..{horizon - 1}, or -1", since)
     return since
-
-
-def _by_trial(rounds: Any, batched: bool) -> Any:
-    """Return entries of T rounds, (T, B, ...), or (T, ...) of one trial, as a copy (B, T, ...)."""
-    return np.array(np.swapaxes(rounds, 0, 1) if batched else rounds[None], order="C")

@@ -9,17 +9,15 @@ import sys
 import time
 import traceback
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from filelock import FileLock, Timeout
 from joblib import delayed
 
 from bandit_envs.basics.arguments import require
-from bandit_envs.basics.files import write_whole
+from bandit_envs.basics.files import held, write_whole
 from bandit_envs.basics.types import Floats, Ints
 from gpbandits.evaluation.parts import in_processes
 from gpbandits.exam.entrants import Entrant
@@ -72,21 +70,6 @@ class RowFile:
             raise ValueError(f"{self.path} has a damaged row, {','.join(line[:4])}: {error}") from None
 
 
-@contextmanager
-def writing(path: Path) -> Iterator[None]:
-    """Let no other process write a file of rows in the block, or raise."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    lock = FileLock(path.with_name(f".{path.name}.lock"), timeout=0)
-    try:
-        lock.acquire()
-    except Timeout:
-        raise ValueError(f"another exam writes {path}; wait for it, or give another --out") from None
-    try:
-        yield
-    finally:
-        lock.release()
-
-
 class PlayedPart(ComparedPart):
     """A part has tasks, each played by an entrant with a seed."""
 
@@ -115,7 +98,8 @@ class PlayedPart(ComparedPart):
 
         cells = list(self.cells(sitting))
         path, failures = sitting.folder / f"{self.name}.csv", []
-        with writing(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with held(path, "another exam writes it: wait for its end, or give another --out"):
             rows = RowFile(path, self.kept)
             missing = [cell for cell in cells if not rows.holds(cell.key, cell.code)]
             with sitting.bar(self.title, len(missing)) as advance:

@@ -16,7 +16,7 @@ from bandit_envs.data.runs import load_runs, origins
 from bandit_envs.data.tables import HPOB_ORIGIN, HPOB_TABLES, load_hpob
 from gpbandits.evaluation.result import Result
 from gpbandits.evaluation.table import Table
-from gpbandits.exam.entrants import TUNER, Entrant, first_rows
+from gpbandits.exam.entrants import TUNER, Entrant, TablePlayer, first_rows
 from gpbandits.exam.part import ExamPart, ExamReport, Milestone, Published, Sitting
 from gpbandits.exam.played import PlayedPart
 from gpbandits.experiments import Store, Study, run
@@ -35,6 +35,17 @@ def published_rows() -> tuple[dict[str, str], ...]:
     """Return the published results: a row a table and method, means over five seeds."""
     text = files("gpbandits.exam").joinpath("published", "hpob.csv").read_text(encoding="utf-8")
     return tuple(csv.DictReader(text.splitlines()))
+
+
+def asked_rows(player: TablePlayer, values: Floats, first: list[int], questions: int) -> list[int]:
+    """Return the first rows of a table and those that a player asks for, told the value of each, (A,)."""
+    rows = list(first)
+    for row in first:
+        player.tell(row, float(values[row]))
+    for _ in range(questions):
+        rows.append(player.ask())
+        player.tell(rows[-1], float(values[rows[-1]]))
+    return rows
 
 
 class HPOB(PlayedPart):
@@ -66,11 +77,7 @@ class HPOB(PlayedPart):
         regret = 1.0 - table.normalised
         player = entrant.on_table(table.unit, FIRST + questions, seed)
         chosen = first_rows(len(regret), FIRST, self.name, task, seed)
-        for row in chosen:
-            player.tell(row, float(table.normalised[row]))
-        for _ in range(questions):
-            chosen.append(player.ask())
-            player.tell(chosen[-1], float(table.normalised[chosen[-1]]))
+        chosen = asked_rows(player, table.normalised, chosen, questions)
         best = np.minimum.accumulate(regret[chosen])[FIRST - 1 :]
         return best[self.kept_until(task, questions)]
 
@@ -114,11 +121,7 @@ class CrossedBarrel(PlayedPart):
         toughness = runs.mean("value")
         player = entrant.on_table(runs.unit, questions, seed)
         chosen = first_rows(len(toughness), STRUCTURES, self.name, task, seed)
-        for row in chosen:
-            player.tell(row, float(toughness[row]))
-        while len(chosen) < questions:
-            chosen.append(player.ask())
-            player.tell(chosen[-1], float(toughness[chosen[-1]]))
+        chosen = asked_rows(player, toughness, chosen, questions - STRUCTURES)
         among = np.zeros(len(toughness), dtype=np.bool_)
         among[np.argsort(toughness)[-BEST:]] = True
         found = among[chosen].cumsum().astype(np.float64)

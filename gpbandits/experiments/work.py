@@ -169,7 +169,9 @@ def settle(task: CellTask) -> Outcome:
         ValueError: this process runs other code than the one that made the task.
     """
     _check_code(task)
-    _check_folder(task.path.parent)
+    if not task.path.parent.is_dir():
+        gone = "the folder of the cells is missing, or not shared with this worker; restore it and run again"
+        raise FileNotFoundError(errno.ENOENT, gone, str(task.path.parent))
     with locked(task.path.parent, task.path.stem, task.wait, task.time_limit) as held:
         if not held:
             return _left(task)
@@ -265,12 +267,6 @@ def _writing(path: Path) -> Iterator[None]:
     except OSError as error:
         reason = f"{error.strerror or error}; fix this and run again, what is computed is kept"
         raise OSError(error.errno, reason, str(path)) from error
-
-
-def _check_folder(folder: Path) -> None:
-    if not folder.is_dir():
-        gone = "the folder of the cells is missing, or not shared with this worker; restore it and run again"
-        raise FileNotFoundError(errno.ENOENT, gone, str(folder))
 
 
 def _check_code(task: CellTask) -> None:

@@ -187,7 +187,6 @@ ESTIMATORS: dict[str, Callable[[WeightedRows], Contributions]] = {
 }
 WITH_MODEL = ("dr", "switch")
 
-
 LEVEL = 0.95
 
 

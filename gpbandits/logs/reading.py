@@ -122,7 +122,7 @@ class _LabelReader:
     """Collect labels as codes; without known labels a column of integers alone is one of indices."""
 
     def __init__(self, actions: Sequence[Any] | int | None) -> None:
-        self._labelled, self._unnamed = is_labelled(actions), actions is None
+        self._labelled, self._unnamed = not (actions is None or is_integer(actions)), actions is None
         self._codes, self._known = array("q"), dict[str, int]()
 
     def take(self, cells: Sequence[Any], row: int) -> None:
@@ -153,11 +153,6 @@ class _SetReader(_LabelReader):
         if not self._labelled and all(is_index(each) for every in sets for each in every):
             sets = [tuple(map(int, every)) for every in sets]
         return [sets[code] for code in self._codes]
-
-
-def is_labelled(actions: Sequence[Any] | int | None) -> bool:
-    """Return True where labels of the actions are known."""
-    return actions is not None and not is_integer(actions)
 
 
 def is_index(label: str) -> bool:

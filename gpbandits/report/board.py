@@ -14,10 +14,8 @@ from scipy.stats import rankdata, wilcoxon
 from bandit_envs.basics.files import write_whole
 from bandit_envs.basics.types import Floats
 from bandit_envs.rendering.figure import ShownFigure
-from gpbandits.evaluation.formats import Cell
-from gpbandits.evaluation.marks import COLOURS
+from gpbandits.evaluation.formats import COLOURS, Cell
 from gpbandits.evaluation.panels import tidy
-from gpbandits.evaluation.result import Result
 from gpbandits.evaluation.statistics import holm
 from gpbandits.evaluation.table import Table
 from gpbandits.report.page import write_table
@@ -119,11 +117,8 @@ def _simple(standings: Standings, labels: Sequence[str]) -> list[float | None]:
 def _unsafe(standings: Standings, labels: Sequence[str]) -> list[float | None]:
     """Return the share of unsafe rounds over the tasks with constraints; [] without any."""
     limited = [result for result in standings.results if result.num_constraints]
-    return [float(np.mean([_share(result, label) for result in limited])) for label in labels if limited]
-
-
-def _share(result: Result, label: str) -> float:
-    return float((result.unsafe_plays[label][:, -1] / result.played[label]).mean())
+    shares = [[(x.unsafe_plays[label][:, -1] / x.played[label]).mean() for x in limited] for label in labels]
+    return [float(np.mean(own)) for own in shares if own]
 
 
 def _time(standings: Standings, labels: Sequence[str]) -> list[float | None]:

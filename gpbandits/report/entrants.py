@@ -37,7 +37,6 @@ CLASSES = {  # classes of problems, by their main feature
     "outcome": "clicks",
 }
 
-
 ROUNDS = 200  # of a trial of the ids; a real task is played to its own horizon
 # Without a Gaussian process: they enter every real task, also where they lack a feature, as random play does.
 REFERENCES = ("epsilon-greedy", "local-search", "lin-ucb", "forest-thompson", "forest-ei")
@@ -53,7 +52,6 @@ SELECTED = {
 JOINT = ("gp-ts", "gp-bts")  # sample the posterior at all arms together
 MOST = 5000  # arms of a real task on which these enter unnamed
 _CUBIC = f"the time of a sample grows with the cube of the arms, which are more than {MOST}; --agent names it"
-
 
 SUITES = ("ids", "real")  # environments of a leaderboard: the ids, or the real tasks
 _EVERY = Checkpoints("every")  # the loss of each round counts, which sums over rounds would hide
@@ -119,7 +117,9 @@ def enter(
         problem, setting = env.unwrapped.problem, env.get_wrapper_attr("setting")  # type: ignore[attr-defined]
         demanded = features_of(problem)
         env.close()
-        unnamed = registered if suite == "ids" else _selected(problem)
+        own_features = {"", *_budgeted_features(problem)}
+        selected = [name for feature, known in SELECTED.items() if feature in own_features for name in known]
+        unnamed = registered if suite == "ids" else selected
         large = suite == "real" and not agents and problem.decisions.num_arms > MOST
         entrants = []
         for entrant in map(entrant_of, sorted({*(agents or unnamed), REFERENCE})):
@@ -220,12 +220,6 @@ def unit_of_task(label: str) -> str:
     """Return what a task of this label shares its function with: its tables, or its recorded problem."""
     task = tasks()[label.removeprefix("Real/")]
     return task.problem or " ".join(task.tables)
-
-
-def _selected(problem: Problem) -> list[str]:
-    """Return the agents that enter a real task unnamed."""
-    features = {"", *_budgeted_features(problem)}
-    return [name for feature, names in SELECTED.items() if feature in features for name in names]
 
 
 def _line(error: Exception) -> str:

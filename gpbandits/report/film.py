@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Mapping, Sequence
-from functools import partial
 from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
@@ -25,6 +24,16 @@ from gpbandits.report.film_files import Film, check_speed
 from gpbandits.theory.coverage import bands
 
 Agents = AgentSpec | Sequence[AgentSpec] | Mapping[str, AgentSpec]
+
+
+class FilmedTrial(NamedTuple):
+    """Trial 0 of `evaluate(seed=seed)`, and the rounds before whose plays there is a picture."""
+
+    environment: EnvLike
+    seed: int
+    shown_in: int | Sequence[int]  # a number of pictures, evenly spread to the end, or rounds from 0
+    env_kwargs: Mapping[str, Any] | None = None
+    first: int = 0  # round of the first of a number of pictures
 
 
 class Moment(NamedTuple):
@@ -52,9 +61,9 @@ def watch(
     """
     check_speed(fps)
     _require_shown(count, start)
-    shown = _rows(environment, agent, seed, count, env_kwargs, start - 1)
-    more = partial(_rows, environment, agent, seed, env_kwargs=env_kwargs)
-    return Film(_drawn(shown), fps, shown, lambda rounds: more(shown_in=rounds))
+    trial = FilmedTrial(environment, seed, count, env_kwargs, start - 1)
+    shown = _rows(trial, agent)
+    return Film(_drawn(shown), fps, shown, lambda rounds: _rows(trial._replace(shown_in=rounds), agent))
 
 
 def frames(
@@ -76,7 +85,7 @@ def frames(
         count: largest number of pictures, evenly spread over the rounds.
     """
     _require_shown(count)
-    yield from _drawn(_rows(environment, agent, seed, count, env_kwargs))
+    yield from _drawn(_rows(FilmedTrial(environment, seed, count, env_kwargs), agent))
 
 
 def scenes(
@@ -89,7 +98,7 @@ def scenes(
 ) -> list[Scene]:
     """Return the contents of the pictures of `frames` of one agent, from the round `start` on."""
     _require_shown(count, start)
-    return _scenes(environment, "", agent, seed, count, env_kwargs, start - 1)
+    return _scenes(FilmedTrial(environment, seed, count, env_kwargs, start - 1), "", agent)
 
 
 def _require_shown(count: Any, start: Any = 1) -> None:
@@ -108,42 +117,22 @@ def _drawn(rows: Sequence[Sequence[Scene]]) -> Iterator[NDArray[np.uint8]]:
         yield np.hstack([draw(*each) for each in zip(shown, limits, strict=True)])
 
 
-def _rows(
-    environment: EnvLike,
-    agent: Agents,
-    seed: int,
-    shown_in: int | Sequence[int],
-    env_kwargs: Mapping[str, Any] | None,
-    first: int = 0,
-) -> list[list[Scene]]:
+def _rows(trial: FilmedTrial, agent: Agents) -> list[list[Scene]]:
     """Return the scenes of each agent."""
     given: Any = agent
     entrants: list[tuple[str, Any]] = [("", given)]
     if isinstance(given, Mapping):
         entrants = [*given.items()]
-    elif isinstance(given, Sequence) and not isinstance(given, str) and not _is_pair(given):
-        entrants = [("", each) for each in given]
+    elif isinstance(given, Sequence) and not isinstance(given, str):
+        with_options = len(given) == 2 and isinstance(given[1], Mapping)  # one agent, as for `evaluate`
+        entrants = entrants if with_options else [("", each) for each in given]
     require(len(entrants) > 0, "agent", "an agent, or several", agent)
-    return [_scenes(environment, *each, seed, shown_in, env_kwargs, first) for each in entrants]
+    return [_scenes(trial, *each) for each in entrants]
 
 
-def _is_pair(given: Sequence[Any]) -> bool:
-    """Return whether it is one agent with options, as for `evaluate`."""
-    return len(given) == 2 and isinstance(given[1], Mapping)
-
-
-def _scenes(
-    environment: EnvLike,
-    label: str,
-    agent: AgentSpec,
-    seed: int,
-    shown_in: int | Sequence[int],
-    env_kwargs: Mapping[str, Any] | None,
-    first: int = 0,
-) -> list[Scene]:
-    of_trial = moments(environment, agent, seed, shown_in, env_kwargs or {}, first)
-    shown = [_scene(moment) for moment in of_trial]
-    where = environment if isinstance(environment, str) else shown[0].name
+def _scenes(trial: FilmedTrial, label: str, agent: AgentSpec) -> list[Scene]:
+    shown = [_scene(moment) for moment in moments(trial, agent)]
+    where = trial.environment if isinstance(trial.environment, str) else shown[0].name
     title = f"{label or _described(agent)} on {where}"
     return [scene._replace(title=title) for scene in shown]
 
@@ -206,24 +195,12 @@ def _half(scene: Scene, player: Any, observation: Any) -> Floats | None:
     return found[0].half[0] if len(found) == 1 else None
 
 
-def moments(
-    environment: EnvLike,
-    agent: AgentSpec,
-    seed: int,
-    shown_in: int | Sequence[int],
-    env_kwargs: Mapping[str, Any],
-    first: int = 0,
-) -> Generator[Moment, None, None]:
-    """Run the trial of `frames`, and yield the environment and the agent at each picture.
-
-    Args:
-        shown_in: a number of pictures, evenly spread over the rounds to the end, or the rounds before whose
-            play there is one, the first of which is 0: the trial is run no further than these.
-        first: round before whose play the first of a number of pictures is.
-    """
+def moments(trial: FilmedTrial, agent: AgentSpec) -> Generator[Moment, None, None]:
+    """Run a trial no further than is shown, and yield the environment and the agent at each picture."""
+    environment, seed, shown_in, env_kwargs, first = trial
     of_environment, of_agent = trial_seeds(seed, 0)
     with naming(f"environment {environment!r}"):
-        env = make(environment, **env_kwargs)
+        env = make(environment, **(env_kwargs or {}))
         require_bandit(env)
         observation, info = env.reset(seed=of_environment)
     factory = resolve_agent(agent)

@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 from bandit_envs.basics.files import write_whole
 from gpbandits.evaluation.columns import fitting, require_columns
 from gpbandits.evaluation.environments import overview
-from gpbandits.evaluation.marks import PALETTE, Mark, marks_in
+from gpbandits.evaluation.formats import PALETTE, Mark, marks_in
 from gpbandits.evaluation.measures import metric_named, metrics_of
 from gpbandits.evaluation.outcome_tables import stopping_table
 from gpbandits.evaluation.plots import alarm_figure, regret_figure, save_figure, visible
@@ -121,21 +121,17 @@ def across(
     tracks = {label: track for result in results for label, track in result.tracks.items()}
     several = sorted(set(tracks.values()))
     names = several if len(several) > 1 else [""]
-    by_track = {track: [_part(result, tracks, track) for result in results] for track in names}
     sections = []
-    for track, parts in by_track.items():
-        played = [part for part in parts if part is not None and reference in part.agents]
+    for track in names:
+        entered = [[x for x in each.agents if not track or tracks.get(x, track) == track] for each in results]
+        played = [
+            each.select(labels) for each, labels in zip(results, entered, strict=True) if reference in labels
+        ]
         kept = [part for part in played if has_loss(part, reference)]
         notes = [f"Left out: {part.environment}; {LOSSLESS}." for part in played if part not in kept]
         if len(kept) > 1:
             sections.append(EnvironmentsSection(Standings(kept, reference, notes), track, numbers))
     return sections
-
-
-def _part(result: Result, tracks: Mapping[str, str], track: str) -> Result | None:
-    """Select the agents of a track and those without one; all agents if the track is ""."""
-    labels = [label for label in result.agents if not track or tracks.get(label, track) == track]
-    return result.select(labels) if labels else None
 
 
 @dataclasses.dataclass(frozen=True)

@@ -7,8 +7,7 @@ import numpy as np
 
 from bandit_envs.basics.types import Floats
 from gpbandits.evaluation import statistics
-from gpbandits.evaluation.formats import Cell
-from gpbandits.evaluation.marks import footnotes
+from gpbandits.evaluation.formats import Cell, footnotes
 from gpbandits.evaluation.measures import MEASURES, applies
 from gpbandits.evaluation.result import Metric, Result
 from gpbandits.evaluation.statistics import across as shares
@@ -21,7 +20,6 @@ MEANING = (
     "0; the hard violation sums the positive parts of the rounds, and is what the score charges. Both are "
     "relative to the mean of the reference agent, averaged over the environments with constraints."
 )
-
 
 KINDS: dict[str, Metric] = {LONG_TERM: "violation", HARD: "hard_violation"}
 LOSSLESS = "the reference has no loss there, relative to which others' would be scored"

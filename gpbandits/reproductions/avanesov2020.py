@@ -19,7 +19,6 @@ _OPEN = (
 _CPD, _ORACLE, _NEVER, _PLAIN = "GP-UCB-CPD", "GP-UCB-Oracle", "GP-UCB-NO-Detector", "GP-UCB"
 _LAST_BEFORE, _LATER = 299, (399, 699, 999)  # the first change is at 300; 100 rounds after each of three
 
-
 IN_T = Power(1.86, Interval(*np.array([0.74, 0.64, 0.84])))
 IN_K = Power(502.0, Interval(*np.array([0.282, 0.21, 0.35])))
 

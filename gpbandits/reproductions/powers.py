@@ -12,8 +12,7 @@ from matplotlib.ticker import LogFormatter, NullLocator, ScalarFormatter
 
 from bandit_envs.basics.types import Floats
 from bandit_envs.rendering.figure import ShownFigure
-from gpbandits.evaluation.formats import number, text
-from gpbandits.evaluation.marks import Style, styles
+from gpbandits.evaluation.formats import LineStyle, number, styles, text
 from gpbandits.evaluation.measures import metric_named
 from gpbandits.evaluation.panels import tidy
 from gpbandits.evaluation.result import Metric, Result
@@ -76,7 +75,7 @@ def power_figure(
     return figure
 
 
-def _draw(axes: Axes, x: Floats, regret: Floats, label: str, style: Style) -> None:
+def _draw(axes: Axes, x: Floats, regret: Floats, label: str, style: LineStyle) -> None:
     mean, low, high = bootstrap_interval(regret)
     axes.errorbar(
         x, mean, [mean - low, high - mean], color=style.colour, marker=style.marker, linestyle="", capsize=2

@@ -186,11 +186,6 @@ def gp_ucb_bound(rounds: Ints, width: Floats, gamma: Floats, noise_variance: Per
     return 2.0 * width * np.sqrt(rounds * sum_of_variances(gamma, noise_variance))
 
 
-def compact_bound(rounds: Ints, width: Floats, gamma: Floats, noise_variance: PerTrial) -> Floats:
-    """Return sqrt(C_1 T beta_T gamma_T) + 2 (Srinivas et al. 2010, Theorem 2); the proof's grids cost < 2."""
-    return gp_ucb_bound(rounds, width, gamma, noise_variance) + 2.0
-
-
 def bayesian_bound(rounds: Ints, num_arms: int, gamma: Floats, noise_variance: PerTrial) -> Floats:
     """Bound the *expected* regret by sqrt(C_1 (2 + 2 log(N / 2)) T gamma_T), (T,).
 

@@ -2,6 +2,7 @@
 
 import csv
 import dataclasses
+import inspect
 import io
 
 import numpy as np
@@ -32,6 +33,25 @@ def test_each_result_is_that_of_a_call_of_its_own():
         assert together[label].environment == label
         for name in BOTH:
             np.testing.assert_array_equal(together[label].regret[name], single.regret[name])
+
+
+OF_EACH = [
+    name
+    for name, each in inspect.signature(evaluate).parameters.items()
+    if each.kind is each.KEYWORD_ONLY
+    and name not in ("env_kwargs", "label")  # of one, or shared with its own
+]
+
+
+@pytest.mark.parametrize("name", OF_EACH)
+def test_every_keyword_reaches_each_environment(name):
+    given = {"trials": 1, "env_kwargs": FEW, name: object()}  # which no keyword takes
+    errors = []
+    for environment in ("GPBandit-GP-v0", {"one": "GPBandit-GP-v0"}):
+        with pytest.raises((ValueError, TypeError)) as raised:
+            evaluate(environment, ["gp-ucb"], **given)
+        errors.append(str(raised.value))
+    assert errors[0] == errors[1]
 
 
 @pytest.mark.parametrize(

@@ -191,7 +191,7 @@ def test_a_table_has_different_configurations_in_the_unit_cube_and_a_normalised_
 @pytest.mark.needs_packages(HPOB_PACKAGE)
 def test_equal_configurations_count_once_with_their_best_accuracy(monkeypatch):
     rows = np.array([[0.0, 0.5, 0.7], [1.0, 0.5, 0.2], [0.0, 0.5, 0.9]], dtype=np.float32)
-    monkeypatch.setattr("bandit_envs.data.tables.hpob_arrays", lambda: {"4796_23": rows})
+    monkeypatch.setattr("bandit_envs.data.tables.hpo_arrays", lambda source: {"4796_23": rows})
     held = load_hpob("4796-23")
     assert held.unit.tolist() == [[0.0, 0.5], [1.0, 0.5]]
     assert held.accuracy.tolist() == pytest.approx([0.9, 0.2])

@@ -8,11 +8,12 @@ from collections import Counter
 import pytest
 from exam_cases import PLAYED
 
+from bandit_envs.basics.files import held
 from gpbandits import cli
 from gpbandits.exam import Sitting
 from gpbandits.exam.boxes import Boxes
 from gpbandits.exam.entrants import Entrant
-from gpbandits.exam.played import RowFile, writing
+from gpbandits.exam.played import RowFile
 from gpbandits.exam.report import part_figure, part_table
 
 FEW = {"questions": 3, "quick": True}
@@ -111,7 +112,7 @@ def test_a_file_of_other_rows_is_refused(tmp_path, damage):
 
 
 def test_two_sittings_do_not_write_the_same_file(tmp_path):
-    with writing(tmp_path / "boxes.csv"), pytest.raises(ValueError, match="another exam writes"):
+    with held(tmp_path / "boxes.csv", "wait"), pytest.raises(ValueError, match="another exam writes it"):
         Boxes().hold(Sitting(tmp_path, ["random"], seeds=1, **FEW))
 
 

@@ -12,7 +12,7 @@ from agents.registry import resolve_agent
 from bandit_envs.environment.envs import make
 from bandit_envs.rendering.picture import draw, draw_cost_plane
 from bandit_envs.rendering.scene import Scene
-from gpbandits.report.film import moments
+from gpbandits.report.film import FilmedTrial, moments
 
 KWARGS = {"num_arms": 20, "horizon": 60, "safe_seed": True}
 
@@ -23,7 +23,7 @@ SILENT |= {name for name in KEEPING if isinstance(resolve_agent(name)(WITH_ALL),
 
 
 def last_scene(name, **options):
-    *_, (env, player, *_) = moments("GPBandit-Constrained-v0", (name, options), 0, 2, KWARGS)
+    *_, (env, player, *_) = moments(FilmedTrial("GPBandit-Constrained-v0", 0, 2, KWARGS), (name, options))
     return Scene.of(env.unwrapped.simulator, player), player
 
 
