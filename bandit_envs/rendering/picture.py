@@ -249,11 +249,18 @@ def _draw_plane(places: dict[str, Any], scene: Scene, limits: Limits, bars: bool
     _draw_region(places["truth"], scene.features, scene.feasible)
     _draw_plays(places["truth"], scene, scene.plays[:, 0], scene.plays[:, 1], limits)
     if scene.following is not None:
-        look = {"color": SCORES, "mfc": "none", "ms": 9, "mew": 1.6, "ls": "none", "zorder": 5}
+        look = {
+            "color": SCORES,
+            "mfc": "none",
+            "ms": 9,
+            "mew": 1.6,
+            "ls": "none",
+            "zorder": 5,
+            "clip_on": False,
+        }
         places["truth"].plot(*scene.following, "D", label="next play", **look)
-    places["truth"].plot(
-        *scene.features[scene.best], "*", color=BEST, mec="white", ms=14, ls="none", label="optimum", zorder=4
-    )
+    look = {"color": BEST, "mec": "white", "ms": 14, "ls": "none", "zorder": 4, "clip_on": False}
+    places["truth"].plot(*scene.features[scene.best], "*", label="optimum", **look)
     places["truth"].set_xlabel("$x_1$", labelpad=0)
     places["truth"].set_ylabel("$x_2$", labelpad=3)
     if std is not None:
@@ -319,7 +326,7 @@ def _draw_tiles(axes: Any, points: Floats, values: Floats, **look: Any) -> Any:
 
 def _draw_plays(axes: Any, scene: Scene, x: Any, y: Any, limits: Limits) -> None:
     """Draw plays with observed feedback filled, pending ones hollow, lost ones crossed."""
-    style = {"color": PLAYS, "ls": "none", "zorder": 3}
+    style = {"color": PLAYS, "ls": "none", "zorder": 3, "clip_on": False}  # plays on the edge are whole
     kinds = (
         (scene.arrived, "observed", True, {"marker": "o", "ms": 6, "mec": "white", "mew": 0.5}),
         (scene.pending, "pending", limits.pending, {"marker": "o", "ms": 6, "mfc": "none"}),
