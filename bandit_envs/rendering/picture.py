@@ -249,19 +249,12 @@ def _draw_plane(places: dict[str, Any], scene: Scene, limits: Limits, bars: bool
     name = ", ".join(filter(None, ("true function", scene.context)))
     draw_values(places["truth"], scene.features, scene.truth, name, span, bars)
     _draw_region(places["truth"], scene.features, scene.feasible)
-    _draw_plays(places["truth"], scene, scene.plays[:, 0], scene.plays[:, 1], limits)
+    whole = {"clip_on": False, "in_layout": False}  # also on the edge, where they need no space
+    _draw_plays(places["truth"], scene, scene.plays[:, 0], scene.plays[:, 1], limits, **whole)
     if scene.following is not None:
-        look = {
-            "color": SCORES,
-            "mfc": "none",
-            "ms": 9,
-            "mew": 1.6,
-            "ls": "none",
-            "zorder": 5,
-            "clip_on": False,
-        }
+        look = {"color": SCORES, "mfc": "none", "ms": 9, "mew": 1.6, "ls": "none", "zorder": 5, **whole}
         places["truth"].plot(*scene.following, "D", label="next play", **look)
-    look = {"color": BEST, "mec": "white", "ms": 14, "ls": "none", "zorder": 4, "clip_on": False}
+    look = {"color": BEST, "mec": "white", "ms": 14, "ls": "none", "zorder": 4, **whole}
     places["truth"].plot(*scene.features[scene.best], "*", label="optimum", **look)
     places["truth"].set_xlabel("$x_1$", labelpad=0)
     places["truth"].set_ylabel("$x_2$", labelpad=3)
@@ -326,9 +319,9 @@ def _draw_tiles(axes: Any, points: Floats, values: Floats, **look: Any) -> Any:
     return axes.pcolormesh(x, y, tiles, shading="nearest", **look)
 
 
-def _draw_plays(axes: Any, scene: Scene, x: Any, y: Any, limits: Limits) -> None:
+def _draw_plays(axes: Any, scene: Scene, x: Any, y: Any, limits: Limits, **further: Any) -> None:
     """Draw plays with observed feedback filled, pending ones hollow, lost ones crossed."""
-    style = {"color": PLAYS, "ls": "none", "zorder": 3, "clip_on": False}  # plays on the edge are whole
+    style = {"color": PLAYS, "ls": "none", "zorder": 3, **further}
     kinds = (
         (scene.arrived, "observed", True, {"marker": "o", "ms": 6, "mec": "white", "mew": 0.5}),
         (scene.pending, "pending", limits.pending, {"marker": "o", "ms": 6, "mfc": "none"}),

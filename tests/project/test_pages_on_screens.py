@@ -35,9 +35,9 @@ return [...document.querySelectorAll('article img')]
     .map(each => [decodeURI(new URL(each.src).pathname), each.getBoundingClientRect().width]);
 """
 WIDTHS = "return [document.documentElement.scrollWidth, document.documentElement.clientWidth]"
-# Tables and blocks of code that are cut, and would scroll, with their needed and given widths.
+# Tables, blocks of code and formulas that are cut, and would scroll, with their needed and given widths.
 CUT = """
-return [...document.querySelectorAll('article .table-wrapper, article pre')]
+return [...document.querySelectorAll('article .table-wrapper, article pre, article div.math')]
     .filter(each => each.scrollWidth > each.clientWidth + 1)
     .map(each => [each.scrollWidth, each.clientWidth, each.innerText.slice(0, 80)]);
 """
@@ -79,7 +79,7 @@ def test_no_page_is_wider_than_its_window_and_every_picture_loads(screen, site, 
 
 @pytest.mark.long
 @needs_browser
-def test_no_table_and_no_code_of_any_page_is_cut_on_a_desktop(site, tmp_path):
+def test_no_table_no_code_and_no_formula_of_any_page_is_cut_on_a_desktop(site, tmp_path):
     width, height = SCREENS["desktop"]
     with browser(tmp_path / "profile") as opened:
         metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
