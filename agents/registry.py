@@ -12,7 +12,7 @@ from importlib.metadata import EntryPoint, entry_points
 from importlib.util import find_spec
 from typing import Any
 
-from bandit_envs.basics.arguments import ArgumentError, entry, hint, require
+from bandit_envs.basics.arguments import ArgumentError, entry, hint, require, shown
 from bandit_envs.problem.setting import Setting
 
 from .options import path_of, require_annotated, require_taken
@@ -265,10 +265,14 @@ def _load(name: Any) -> Callable[..., Any]:
         raise ValueError(
             "a trained model of stable-baselines3 plays as agents.from_sb3(model), got the model"
         )
+    if hasattr(name, "weights") and hasattr(name, "save"):
+        remedy = 'policy.save(path), then ("agents.rl:pretrained", {"path": path})'
+        raise ValueError(f"a trained policy plays from its file: {remedy}; got the policy")
     if not isinstance(name, str):
         raise ValueError(
             'an agent is a name such as "gp-ucb", a path "package.module:Class" or a callable setting -> '
-            f"agent, such as a class with the methods {METHODS}, alone or in (agent, options), got {name!r}"
+            f"agent, such as a class with the methods {METHODS}, alone or in (agent, options), "
+            f"got {shown(name)}"
         )
     if ":" in name:
         return _load_path(name)

@@ -33,7 +33,7 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})  # names that are not imported yet are completed too
+    return sorted(__all__)  # also of what is not imported yet, and nothing else
 
 
 register()

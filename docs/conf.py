@@ -35,7 +35,7 @@ html_theme = "furo"
 html_title = "gpbandits"
 html_static_path = ["static"]
 html_css_files = ["tables.css", "pages.css"]
-html_js_files = ["versions.js", "copy.js"]
+html_js_files = ["versions.js", "copy.js", "enlarge.js"]
 html_search_scorer = str(Path(__file__).parent / "static" / "scorer.js")
 html_logo = html_favicon = "static/logo.svg"
 

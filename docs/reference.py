@@ -87,7 +87,7 @@ def _environment(env_id: str, name: str) -> Iterator[str]:
     yield "For readers who play this environment: its problem, defaults and agents."
     yield _directive("environment", env_id, f"The problem :py:func:`{made}`.")
     if found:
-        yield _directive("image", f"pictures/{env_id}.png", "", f"alt: {env_id}", "width: 480")
+        yield _directive("image", f"pictures/{env_id}.png", "", f"alt: {env_id}")
         yield "The mean rewards of one trial, and random plays."
     (_, description), *others = sections(name).items()
     yield "\n".join(as_rst(description.splitlines()))

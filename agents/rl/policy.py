@@ -7,7 +7,7 @@ import os
 import pickle
 import zipfile
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -54,7 +54,7 @@ class Policy:
     box: bool
     observation: Any
     training: dict[str, Any]
-    weights: dict[str, Any]
+    weights: dict[str, Any] = field(repr=False)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write one file, whole or not at all.

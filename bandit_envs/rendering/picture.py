@@ -22,6 +22,7 @@ IN_A_ROW = 5  # entries of the legend; more would be cut off
 BESIDE = {"right": 0.87, "top": 0.88, "wspace": 0.4}  # of a plane, with space for colour bars
 TRUTH, PLAYS, BEST, BELIEF, SHADE = "tab:blue", "tab:orange", "tab:red", "tab:purple", "0.85"
 SCORES = "tab:green"  # the acquisition function and the play that it leads to
+FILM_FONT = 7.6  # points: 8 pixels where a film of two agents is as wide as a page of the site
 PRINT_FONT = 7.0  # points
 PRINT_WIDTH = 6.9  # inches
 MAPS = ("truth", "mean", "std")  # of functions of two features
@@ -68,7 +69,8 @@ def draw(scene: Scene, limits: Limits | None = None) -> NDArray[np.uint8]:
     figure.suptitle(f"{title}, regret {scene.regret:.3g}", fontsize="medium", y=0.985)
     handles = axes["truth"].get_legend_handles_labels()
     columns = _columns(len(handles[0]))
-    look = {"frameon": False, "fontsize": "x-small", "handletextpad": 0.4}
+    look = {"frameon": False, "fontsize": FILM_FONT, "handletextpad": 0.4}
+    look |= {"handlelength": 1.5, "columnspacing": 1.2}  # five entries fit into a row
     figure.legend(*handles, loc="lower center", ncols=columns, borderaxespad=0.2, **look)
     if columns < len(handles[0]):
         figure.subplots_adjust(bottom=TWO_ROWS)
@@ -142,7 +144,7 @@ def _share_line(panels: Sequence[Any], scene: Scene) -> None:
         axes.set(xlim=panels[0].get_xlim(), xlabel="")
     for axes in panels[:-1]:
         axes.set_xticklabels(())
-    panels[-1].set_xlabel(_name_of_line(scene), fontsize="x-small", labelpad=1)
+    panels[-1].set_xlabel(_name_of_line(scene), fontsize=FILM_FONT, labelpad=1)
 
 
 def _draw_line(axes: Any, scene: Scene, limits: Limits) -> None:
@@ -204,7 +206,7 @@ def _draw_scores(axes: Any, scene: Scene, limits: Limits) -> None:
     axes.set_ylim(limits.scores)
     axes.yaxis.set_major_locator(MaxNLocator(3))
     _shorten(axes)
-    axes.tick_params(axis="y", labelsize="x-small")
+    axes.tick_params(axis="y", labelsize=FILM_FONT)
     axes.set_xlabel(_name_of_line(scene))
     axes.set_ylabel("acquisition", fontsize="small")
 
@@ -226,8 +228,8 @@ def _draw_cost(axes: Any, scene: Scene, j: int, belief: tuple[Floats, Floats]) -
     axes.plot(x, truth, color=TRUTH, lw=1.2)
     axes.axhline(0.0, color=BEST, lw=0.8, ls=":")
     axes.yaxis.set_major_locator(MaxNLocator(3))
-    axes.tick_params(labelsize="x-small")
-    axes.set_ylabel(f"cost {j + 1}" if len(scene.costs) > 1 else "cost", fontsize="x-small")
+    axes.tick_params(labelsize=FILM_FONT)
+    axes.set_ylabel(f"cost {j + 1}" if len(scene.costs) > 1 else "cost", fontsize=FILM_FONT)
 
 
 def draw_cost_plane(axes: Any, scene: Scene, j: int, belief: tuple[Floats, Floats]) -> None:
@@ -247,13 +249,13 @@ def _draw_plane(places: dict[str, Any], scene: Scene, limits: Limits, bars: bool
     name = ", ".join(filter(None, ("true function", scene.context)))
     draw_values(places["truth"], scene.features, scene.truth, name, span, bars)
     _draw_region(places["truth"], scene.features, scene.feasible)
-    _draw_plays(places["truth"], scene, scene.plays[:, 0], scene.plays[:, 1], limits)
+    whole = {"clip_on": False, "in_layout": False}  # also on the edge, where they need no space
+    _draw_plays(places["truth"], scene, scene.plays[:, 0], scene.plays[:, 1], limits, **whole)
     if scene.following is not None:
-        look = {"color": SCORES, "mfc": "none", "ms": 9, "mew": 1.6, "ls": "none", "zorder": 5}
+        look = {"color": SCORES, "mfc": "none", "ms": 9, "mew": 1.6, "ls": "none", "zorder": 5, **whole}
         places["truth"].plot(*scene.following, "D", label="next play", **look)
-    places["truth"].plot(
-        *scene.features[scene.best], "*", color=BEST, mec="white", ms=14, ls="none", label="optimum", zorder=4
-    )
+    look = {"color": BEST, "mec": "white", "ms": 14, "ls": "none", "zorder": 4, **whole}
+    places["truth"].plot(*scene.features[scene.best], "*", label="optimum", **look)
     places["truth"].set_xlabel("$x_1$", labelpad=0)
     places["truth"].set_ylabel("$x_2$", labelpad=3)
     if std is not None:
@@ -317,9 +319,9 @@ def _draw_tiles(axes: Any, points: Floats, values: Floats, **look: Any) -> Any:
     return axes.pcolormesh(x, y, tiles, shading="nearest", **look)
 
 
-def _draw_plays(axes: Any, scene: Scene, x: Any, y: Any, limits: Limits) -> None:
+def _draw_plays(axes: Any, scene: Scene, x: Any, y: Any, limits: Limits, **further: Any) -> None:
     """Draw plays with observed feedback filled, pending ones hollow, lost ones crossed."""
-    style = {"color": PLAYS, "ls": "none", "zorder": 3}
+    style = {"color": PLAYS, "ls": "none", "zorder": 3, **further}
     kinds = (
         (scene.arrived, "observed", True, {"marker": "o", "ms": 6, "mec": "white", "mew": 0.5}),
         (scene.pending, "pending", limits.pending, {"marker": "o", "ms": 6, "mfc": "none"}),
@@ -338,12 +340,12 @@ def draw_time(axes: Any, scene: Scene, limits: Limits) -> None:
     axes.set(xlim=(0.5, scene.horizon + 0.5), ylim=limits.regret)
     axes.xaxis.set_major_locator(MaxNLocator(6, integer=True))
     axes.yaxis.set_major_locator(MaxNLocator(2))
-    axes.tick_params(labelsize="x-small")
+    axes.tick_params(labelsize=FILM_FONT)
     _shorten(axes)
-    axes.yaxis.get_offset_text().set_fontsize("x-small")
-    axes.set_ylabel("regret", fontsize="x-small")
+    axes.yaxis.get_offset_text().set_fontsize(FILM_FONT)
+    axes.set_ylabel("regret", fontsize=FILM_FONT)
     axes.set_xlabel(
-        "round, with change-points" if len(scene.changes) else "round", fontsize="x-small", labelpad=1
+        "round, with change-points" if len(scene.changes) else "round", fontsize=FILM_FONT, labelpad=1
     )
     axes.spines[["top", "right"]].set_visible(False)
 

@@ -158,9 +158,11 @@ class Results(Mapping[str, Result]):
         """Return the table in Markdown, with its notes below."""
         return self.table().to_markdown()
 
-    def to_latex(self, caption: str | None = None, label: str | None = None) -> str:
-        """Return the table in LaTeX, with the rules of booktabs and the notes below."""
-        return self.table().to_latex(caption, label)
+    def to_latex(
+        self, caption: str | None = None, label: str | None = None, columns: Sequence[str] | None = None
+    ) -> str:
+        """Return the table in LaTeX, with the rules of booktabs and the notes below; see `Table.to_latex`."""
+        return self.table().to_latex(caption, label, columns)
 
 
 def overview(results: Sequence[Result], metric: Metric | None = None, style: Style = "interval") -> Table:

@@ -91,7 +91,7 @@ def latex(
             r"% needs \usepackage{booktabs,graphicx}",
             r"\begin{table}",
             r"\centering\footnotesize",
-            rf"\caption{{{_escaped(caption)}}}",
+            rf"\caption{{{_escaped(' '.join(caption.split()))}}}",
             *([rf"\label{{{label}}}"] if label else []),
             r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%",
             rf"\begin{{tabular}}{{l{'r' * (len(header) - 1)}}}",

@@ -44,6 +44,7 @@ def learning_figure(
     for label, dashes in zip(result.ordered, [*DASHES[1:], *DASHES[1:]] * len(result.agents), strict=False):
         level = float(result.average_regret[label][:, -1].mean())
         axes.axhline(level, color=GREY, linestyle=dashes, linewidth=1.1, label=literal(result.marked(label)))
+    axes.autoscale_view(scalex=False)  # which axhline leaves out where a line lies in the margin
     for mark in marks_in([result]):
         axes.plot([], [], " ", label=mark.legend)
     axes.set(xlabel="training steps", ylabel="regret a round (reward units)")

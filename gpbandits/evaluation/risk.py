@@ -101,7 +101,7 @@ class Mixture(NamedTuple):
 def best_mixture(means: Floats) -> Mixture:
     r"""Solve max_p sum_i p_i f(x_i) subject to sum_i p_i g_j(x_i) <= 0 for all j, a linear programme.
 
-    Its value is at least that of the best feasible *fixed* point, the comparator of regret (Shi & Eryilmaz
+    Its value is at least that of the best feasible fixed point, the comparator of regret (Shi & Eryilmaz
     2022): violation may cancel over time, so a mixture can gain from points that are infeasible.
 
     Args:

@@ -15,7 +15,7 @@ from gpbandits.evaluation.formats import styles
 from gpbandits.evaluation.table import Table
 from gpbandits.exam.part import ComparedPart, ExamRow, Milestone, Published
 
-WIDTH, HEIGHT, COLUMNS = 4.6, 3.4, 3  # of a panel in inches; panels in a row
+WIDTH, HEIGHT, COLUMNS = 4.6, 3.4, 2  # of a panel in inches; panels in a row
 MOST = 6  # entries of a legend inside its panel
 MOST_COLUMNS = 4  # milestones that are columns of a table
 Found = dict[Milestone, Any]  # Published, or None where an entrant has not played all
@@ -186,7 +186,7 @@ def _draw(
     if part.better < 0 and not within and any(value > 0 for line in lines.values() for _, value in line):
         axes.set_yscale("log")
     beside = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0)} if len(lines) + len(points) > MOST else {}
-    axes.legend(fontsize=6, frameon=False, **beside)
+    axes.legend(fontsize=7, frameon=False, **beside)
 
 
 def _curve(

@@ -23,6 +23,7 @@ from gpbandits.experiments.work import naming
 from gpbandits.report.film_files import Film, check_speed
 from gpbandits.theory.coverage import bands
 
+SAMPLES = 4  # pictures, evenly spread, whose colours are those of the whole film
 Agents = AgentSpec | Sequence[AgentSpec] | Mapping[str, AgentSpec]
 
 
@@ -63,7 +64,12 @@ def watch(
     _require_shown(count, start)
     trial = FilmedTrial(environment, seed, count, env_kwargs, start - 1)
     shown = _rows(trial, agent)
-    return Film(_drawn(shown), fps, shown, lambda rounds: _rows(trial._replace(shown_in=rounds), agent))
+    sampled = sorted(set(np.linspace(0, _length(shown) - 1, SAMPLES).astype(int).tolist()))
+
+    def more(rounds: Sequence[int]) -> list[list[Scene]]:
+        return _rows(trial._replace(shown_in=rounds), agent)
+
+    return Film(_drawn(shown), _drawn(shown, sampled), fps, shown, more)
 
 
 def frames(
@@ -107,12 +113,18 @@ def _require_shown(count: Any, start: Any = 1) -> None:
     require(is_count(start), "start", "a round, the first of which is 1", start)
 
 
-def _drawn(rows: Sequence[Sequence[Scene]]) -> Iterator[NDArray[np.uint8]]:
-    """Draw the scenes of each agent; one that ended before another keeps its last picture."""
+def _length(rows: Sequence[Sequence[Scene]]) -> int:
+    return max(map(len, rows))
+
+
+def _drawn(
+    rows: Sequence[Sequence[Scene]], chosen: Sequence[int] | None = None
+) -> Iterator[NDArray[np.uint8]]:
+    """Draw the scenes of each agent, or some; one that ended before another keeps its last picture."""
     with from_extra("eval", "films"):
         from bandit_envs.rendering.picture import draw
     limits = shared_limits(rows)
-    for i in range(max(map(len, rows))):
+    for i in range(_length(rows)) if chosen is None else chosen:
         shown = [row[min(i, len(row) - 1)] for row in rows]
         yield np.hstack([draw(*each) for each in zip(shown, limits, strict=True)])
 
@@ -150,8 +162,8 @@ def _scene(moment: Moment) -> Scene:
     scene = Scene.of(env.unwrapped.simulator, player)
     if _plays_a_box(player):
         scene = _with_surface(scene, player, observation)
-    if action is None:
-        return scene._replace(half=_half(scene, player, observation))
+    if action is None:  # nothing is chosen by scores any more
+        return scene._replace(half=_half(scene, player, observation), scores=None)
     chosen = env.get_wrapper_attr("setting").to_point(np.asarray(action))
     scores = player.scores
     fits = isinstance(scores, np.ndarray) and scores.shape == (1, len(scene.truth))

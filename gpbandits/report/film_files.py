@@ -84,12 +84,15 @@ class Film:
         scenes: all of them, one agent after another.
 
     Args:
+        samples: some of the pictures, from which the colours of all are chosen; a palette for each picture
+            makes a pale band flicker.
         more: returns the scenes of each agent before the plays of other rounds, the first of which is 0.
     """
 
     def __init__(
         self,
         pictures: Iterable[NDArray[np.uint8]],
+        samples: Iterable[NDArray[np.uint8]],
         fps: float,
         rows: Sequence[Sequence[Scene]],
         more: Callable[[Sequence[int]], list[list[Scene]]],
@@ -100,8 +103,11 @@ class Film:
             from PIL import Image
 
         # The default palette gives a small star the colour of the many plays around it.
-        of = Image.Quantize.MAXCOVERAGE
-        first, *others = (Image.fromarray(picture).quantize(COLOURS, of) for picture in pictures)
+        of, plain = Image.Quantize.MAXCOVERAGE, Image.Dither.NONE
+        palette = Image.fromarray(np.vstack(list(samples))).quantize(COLOURS, of, kmeans=1)  # as drawn
+        first, *others = (
+            Image.fromarray(picture).quantize(palette=palette, dither=plain) for picture in pictures
+        )
         times = [round(1000 / fps)] * len(others) + [round(HOLD * 1000 / fps)]
         file = BytesIO()
         first.save(file, "GIF", save_all=True, append_images=others, duration=times, loop=0)
@@ -152,7 +158,7 @@ def make_folder_of(path: str | os.PathLike[str]) -> None:
     if kind not in KINDS:
         raise ValueError(f"the path of a film must end in {', '.join(KINDS)}, got {path}")
     if kind == ".mp4":
-        encoder()
+        encoder(path)
     Path(path).parent.mkdir(parents=True, exist_ok=True)
 
 
@@ -192,14 +198,14 @@ def _columns(picture: Any, count: int) -> list[Any]:
     return [picture.crop((i * width, 0, (i + 1) * width, picture.height)) for i in range(count)]
 
 
-def encoder() -> str:
-    """Return the path of ffmpeg, which encodes videos, or raise with the remedy."""
+def encoder(path: str | os.PathLike[str]) -> str:
+    """Return the path of ffmpeg, which encodes the video of a path, or raise with the remedy."""
     found = shutil.which("ffmpeg")
     if found is None and find_spec("imageio_ffmpeg") is not None:
         found = import_module("imageio_ffmpeg").get_ffmpeg_exe()
     if found is None:
-        words = "can be .mp4 where ffmpeg is installed; pip install imageio-ffmpeg, or save a .gif or .html"
-        raise ArgumentError("path", words)
+        remedy = "pip install imageio-ffmpeg, or save a .gif or .html"
+        raise ArgumentError("path", f"can be .mp4 where ffmpeg is installed, got {path}; {remedy}")
     return found
 
 
@@ -223,7 +229,7 @@ def _write_video(gif: bytes, fps: float, path: str | os.PathLike[str]) -> None:
     width, height = pictures[0].size
     given = ["-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{width}x{height}", "-r", f"{fps:g}", "-i", "-"]
     made = ["-c:v", "libx264", "-pix_fmt", "yuv420p", "-movflags", "+faststart"]
-    command = [encoder(), "-loglevel", "error", "-y", *given, *made, os.fspath(path)]
+    command = [encoder(path), "-loglevel", "error", "-y", *given, *made, os.fspath(path)]
     frames = b"".join(picture.tobytes() for picture in pictures)
     done = subprocess.run(command, input=frames, capture_output=True, check=False)
     if done.returncode:

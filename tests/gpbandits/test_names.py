@@ -8,6 +8,7 @@ from pathlib import Path
 import gymnasium as gym
 import pytest
 
+import bandit_envs
 import gpbandits
 from agents.registry import features, names
 from bandit_envs.environment.registration import IDS, near_id
@@ -15,12 +16,17 @@ from bandit_envs.environment.registration import IDS, near_id
 ROOT = Path(__file__).parents[2]
 
 
-def test_dir_shows_public_names_alone_in_a_fresh_process_and_all_can_be_had():
-    code = "import gpbandits; print(*dir(gpbandits)); [getattr(gpbandits, each) for each in dir(gpbandits)]"
+@pytest.mark.parametrize(
+    ("package", "further"),
+    [(gpbandits, ["__version__"]), (bandit_envs, [])],
+    ids=["gpbandits", "bandit_envs"],
+)
+def test_dir_shows_public_names_alone_in_a_fresh_process_and_all_can_be_had(package, further):
+    code = f"import {package.__name__} as it; print(*dir(it)); [getattr(it, each) for each in dir(it)]"
     shown = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     ).stdout.split()
-    assert shown == sorted([*gpbandits.__all__, "__version__"])
+    assert shown == sorted([*package.__all__, *further])
 
 
 def test_every_public_name_is_on_one_page():

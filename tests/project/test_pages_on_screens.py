@@ -8,6 +8,9 @@ from typing import Any
 
 import pytest
 from pages import browser, needs_browser
+from PIL import Image
+
+from bandit_envs.rendering.picture import FILM_FONT, PRINT_FONT
 
 SCREENS = {"phone": (390, 844), "desktop": (1280, 800)}
 PAGES = (
@@ -25,10 +28,16 @@ PAGES = (
 LOAD = "document.querySelectorAll('img').forEach(each => { each.loading = 'eager' })"
 PENDING = "return [...document.images].filter(each => !each.complete).length"
 BROKEN = "return [...document.images].filter(each => !each.naturalWidth).map(each => each.src)"
+# Thumbnails lead to figures.
+SHOWN = """
+return [...document.querySelectorAll('article img')]
+    .filter(each => !each.closest('.sphx-glr-thumbcontainer'))
+    .map(each => [decodeURI(new URL(each.src).pathname), each.getBoundingClientRect().width]);
+"""
 WIDTHS = "return [document.documentElement.scrollWidth, document.documentElement.clientWidth]"
-# Tables and blocks of code that are cut, and would scroll, with their needed and given widths.
+# Tables, blocks of code and formulas that are cut, and would scroll, with their needed and given widths.
 CUT = """
-return [...document.querySelectorAll('article .table-wrapper, article pre')]
+return [...document.querySelectorAll('article .table-wrapper, article pre, article div.math')]
     .filter(each => each.scrollWidth > each.clientWidth + 1)
     .map(each => [each.scrollWidth, each.clientWidth, each.innerText.slice(0, 80)]);
 """
@@ -70,7 +79,7 @@ def test_no_page_is_wider_than_its_window_and_every_picture_loads(screen, site, 
 
 @pytest.mark.long
 @needs_browser
-def test_no_table_and_no_code_of_any_page_is_cut_on_a_desktop(site, tmp_path):
+def test_no_table_no_code_and_no_formula_of_any_page_is_cut_on_a_desktop(site, tmp_path):
     width, height = SCREENS["desktop"]
     with browser(tmp_path / "profile") as opened:
         metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
@@ -83,6 +92,32 @@ def test_no_table_and_no_code_of_any_page_is_cut_on_a_desktop(site, tmp_path):
             if found := opened.execute_script(CUT):
                 cut[str(page.relative_to(site))] = found
         assert cut == {}
+
+
+def label(picture: Path, shown: float) -> float | None:
+    """The pixels of a figure's smallest letters at this width; None if it states no resolution."""
+    with Image.open(picture) as opened:
+        per_inch = 100 if picture.suffix == ".gif" else opened.info.get("dpi", (None,))[0]
+        points = FILM_FONT if picture.suffix == ".gif" else PRINT_FONT
+        return per_inch and points / 72 * per_inch * shown / opened.width
+
+
+@pytest.mark.long
+@needs_browser
+def test_labels_of_figures_have_eight_pixels_on_a_desktop(site, tmp_path):
+    width, height = SCREENS["desktop"]
+    with browser(tmp_path / "profile") as opened:
+        metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
+        opened.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+        pixels = {}
+        for page in sorted(site.rglob("*.html")):
+            if "_static" not in page.parts and "<img" in page.read_text(encoding="utf-8"):
+                load(opened, page)
+                for path, shown in opened.execute_script(SHOWN):
+                    pixels[f"{page.relative_to(site)} {Path(path).name}"] = label(Path(path), shown)
+        measured = {name: value for name, value in pixels.items() if value is not None}
+        assert len(measured) > 50
+        assert {name: value for name, value in measured.items() if round(value) < 8} == {}
 
 
 @pytest.mark.long

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from pages import DOCS, browser, needs_browser
+from PIL import Image
 
 SEARCHED = ("delay", "constraints", "table")
 FOUND = "return [...document.querySelectorAll('#search-results li a')].map(each => each.getAttribute('href'))"
@@ -123,3 +124,26 @@ def test_arrays_are_written_by_their_names(monkeypatch):
     for annotation, name in NAMES.items():
         assert short(annotation) == name
         assert short(dict[str, annotation]) == f"dict[str, {name}]"
+
+
+@needs_browser
+def test_a_tap_on_a_figure_of_a_phone_shows_it_as_wide_as_on_a_desktop_and_the_next_fits_it(tmp_path):
+    Image.new("RGB", (1200, 300)).save(tmp_path / "figure.png")
+    css, code = (f"file://{DOCS}/static/{name}" for name in ("pages.css", "enlarge.js"))
+    page = tmp_path / "page.html"
+    page.write_text(
+        '<meta name="viewport" content="width=device-width"><style>img { max-width: 100% }</style>'
+        f'<link rel="stylesheet" href="{css}"><article><p><img src="figure.png"></p></article>'
+        f'<script src="{code}"></script>'
+    )
+    with browser(tmp_path / "profile") as opened:
+        metrics = {"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": True}
+        opened.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+        opened.get(page.as_uri())
+        widths = []
+        for _ in range(3):
+            widths.append(opened.execute_script("return document.images[0].getBoundingClientRect().width"))
+            assert opened.execute_script("return document.documentElement.scrollWidth") == 390
+            opened.execute_script("document.images[0].click()")
+        assert widths[0] == widths[2] < 390
+        assert widths[1] == 61 * 16

@@ -12,6 +12,7 @@ from sklearn.gaussian_process.kernels import RBF
 import agents
 import bandit_envs  # noqa: F401 (registers the ids)
 from agents.registry import resolve_agent
+from agents.rl.policy import Policy
 from bandit_envs import BanditEnv, Problem
 from bandit_envs.problems import build
 from gpbandits.evaluation import Result, evaluate, trial_seeds
@@ -176,6 +177,14 @@ BAD = {
     "an agent, not its class": (
         {"agents": {"a": object.__new__(Scripted)}},
         "an agent is made anew for each setting: give Scripted, not an object of it",
+    ),
+    "what has a long text": (
+        {"agents": {"a": {"weights": [0.0] * 1000}}},
+        r"or in \(agent, options\), got .{200}\.\.\.(?!.)",
+    ),
+    "a policy, not its file": (
+        {"agents": {"a": Policy("a2c", {}, False, "statistics", {}, {"weight": np.zeros(1000)})}},
+        r'a trained policy plays from its file: policy.save\(path\), then \("agents.rl:pretrained"',
     ),
     "num_trials": ({"agents": {"a": ("gp-ucb", {"num_trials": 3})}}, "options .* must not hold num_trials"),
     "unknown agent": ({"agents": ["gp-ucb", "gp"]}, "unknown agent 'gp'"),

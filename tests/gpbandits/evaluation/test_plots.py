@@ -343,3 +343,16 @@ def test_a_curve_is_the_mean_over_seeds_of_stretches_up_to_the_shortest_training
 def test_what_is_no_training_is_named(learners):
     with pytest.raises(ValueError, match="RegretCallback"):
         result().plot_learning(learners)
+
+
+def test_no_agents_line_is_hidden_by_an_axis_of_learning_curves():
+    """The curve's own margin of 5 % ends here a little below the line of the least regret."""
+    given = result()
+    levels = [given.average_regret[label][:, -1].mean() for label in given.agents]
+    top = max(levels) + 1.0
+    bottom = (min(levels) - 1e-6 + 0.05 * top) / 1.05
+    learner = SimpleNamespace(history=(np.arange(1, 3), np.array([top, bottom])))
+    figure = given.plot_learning({"PPO": learner}, points=2)
+    figure.draw_without_rendering()
+    low, high = figure.axes[0].get_ylim()
+    assert (min(levels) - low) / (high - low) > 0.02

@@ -137,6 +137,7 @@ def test_every_format_shows_what_is_bold():
     cell = results.table().texts[0][1]
     assert f"| A | **{cell}** |" in results.to_markdown()
     assert rf"A & \textbf{{{cell}}} & " in results.to_latex()
+    assert rf"A & \textbf{{{cell}}} \\" in results.to_latex(columns=results.table().header[1:2])
     assert f"{cell}*" in str(results.table())
     assert f"<strong>{cell}</strong>" in results._repr_html_()
     first = next(csv.DictReader(io.StringIO(results.to_csv())))

@@ -80,6 +80,14 @@ def test_latex_has_a_line_an_agent_and_escapes_what_is_special():
     assert r"a$|$b$^\dagger$ & " in text
 
 
+def test_line_breaks_of_a_caption_are_blanks_in_latex():
+    text = TABLE.to_latex(
+        caption="""Regret of
+        three agents."""
+    )
+    assert r"\caption{Regret of three agents.}" in text
+
+
 each_mark = pytest.mark.parametrize("mark", MARKS, ids=lambda mark: mark.which)
 
 

@@ -119,6 +119,14 @@ def test_a_scene_has_the_agents_own_band_its_scores_and_the_action_that_is_playe
     assert shown[-1].following is None
 
 
+@pytest.mark.parametrize("continuous", [False, True])
+def test_only_rounds_with_a_choice_have_an_acquisition_function(continuous):
+    kwargs = {**({"continuous": True} if continuous else {"num_arms": 20}), "horizon": 4}
+    shown = scenes("GPBandit-GP-v0", "gp-ucb", count=5, env_kwargs=kwargs)
+    assert [scene.scores is None for scene in shown] == [scene.following is None for scene in shown]
+    assert shown[0].scores is not None
+
+
 @pytest.mark.parametrize("name", ["laplace-ucb", "laplace-ts"])
 def test_a_film_of_clicks_has_beliefs_about_probabilities_and_no_band_of_log_odds(name):
     """What lies in [0, 1] has a std of 1/2 at most; that of log-odds is 1 before the first play."""

@@ -51,6 +51,15 @@ def test_a_page_holds_every_picture(film, tmp_path):
     assert "http" not in page  # it needs no other file
 
 
+def test_the_colours_of_a_film_are_those_of_all_its_pictures(film):
+    colours = set()
+    with Image.open(BytesIO(film.gif)) as gif:
+        for i in range(film.length):
+            gif.seek(i)
+            colours |= {colour for _, colour in gif.convert("RGB").getcolors(640 * 480)}
+    assert len(colours) <= film_files.COLOURS  # a palette for each picture would make the band flicker
+
+
 def test_a_title_is_no_markup(film):
     page = film_files.slider_page(film.gif, 2.0, "<b>mine</b> & others")
     assert "<b>" not in page
@@ -114,7 +123,9 @@ def places(content, name):
 def test_without_ffmpeg_the_remedy_is_said_before_anything_is_drawn(film, tmp_path, monkeypatch):
     monkeypatch.setattr(film_files.shutil, "which", lambda name: None)
     monkeypatch.setattr(film_files, "find_spec", lambda name: None)
-    with pytest.raises(ValueError, match=r"path can be \.mp4 where ffmpeg is installed; pip install imageio"):
+    with pytest.raises(
+        ValueError, match=r"path can be \.mp4 where ffmpeg .*got .*it\.mp4; pip install imageio"
+    ):
         film.save(tmp_path / "new" / "it.mp4")
     assert list(tmp_path.iterdir()) == []
 

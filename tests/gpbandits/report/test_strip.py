@@ -98,3 +98,15 @@ def test_rounds_of_a_strip_may_be_a_range(short_film):
 def test_a_count_of_pictures_is_an_integer_from_2_on(count):
     with pytest.raises(ValueError, match="count must be an integer of at least 2, the first and the last"):
         watch("GPBandit-GP-v0", "random", count=count)
+
+
+@pytest.mark.parametrize("dim", [1, 2])
+def test_markers_are_whole_on_the_edge_of_a_plane_and_take_no_space_and_lines_end_at_their_axes(dim):
+    """Rewards may lie outside of an axis, points of a plane may not."""
+    keywords = {"horizon": 4, "dim": dim, "num_arms": 16}
+    figure = watch("GPBandit-GP-v0", "random", count=2, env_kwargs=keywords).strip([2, 4])
+    marks = {line.get_label(): line for line in figure.axes[0].lines}
+    assert {"observed", "optimum", "next play"} <= set(marks)
+    for label in ("observed", "optimum", "next play"):
+        assert marks[label].get_clip_on() == (dim == 1)
+        assert marks[label].get_in_layout() == (dim == 1)
