@@ -132,9 +132,8 @@ class Table:
     def _numbers(self) -> tuple[list[str], list[list[str | float | None]]]:
         """Return names and rows with an interval in three columns; what is missing is None."""
         spans = [any(isinstance(row[i], Interval) for row in self.rows) for i in range(len(self.header))]
-        joint = "_" if self.names else " "
         named = zip(self.names or self.header, spans, strict=True)
-        header = [[name, *(f"{name}{joint}{end}" for end in ("low", "high") if span)] for name, span in named]
+        header = [[name, *(f"{name}_{end}" for end in ("low", "high") if span)] for name, span in named]
         rows = [[parts(*each) for each in zip(row, spans, strict=True)] for row in self.rows]
         return list(chain(*header)), [list(chain(*row)) for row in rows]
 

@@ -71,18 +71,18 @@ def rows(table: Path) -> list[list[str]]:
     """The cells of a stored table as the page prints them."""
     with table.open(newline="", encoding="utf-8") as file:
         header, *lines = csv.reader(file)
-    ends = {name.removesuffix(" low") for name in header if name.endswith(" low")}
+    ends = {name.removesuffix("_low") for name in header if name.endswith("_low")}
     found = []
     for line in lines:
         values = dict(zip(header, line, strict=True))
-        shown = [name for name in header if not name.endswith((" low", " high"))]
+        shown = [name for name in header if not name.endswith(("_low", "_high"))]
         found.append([cell(values, name, name in ends) for name in shown])
     return found
 
 
 def cell(values: dict[str, str], name: str, is_interval: bool) -> str:
     if is_interval:
-        return text(Interval(*(float(values[name + end]) for end in ("", " low", " high"))))
+        return text(Interval(*(float(values[name + end]) for end in ("", "_low", "_high"))))
     value = values[name]
     if not value:
         return text(None)
@@ -166,8 +166,8 @@ def test_the_leaderboard_of_real_tasks_is_what_their_archived_trials_say(tmp_pat
     stored = (DOCS / "tables").glob("leaderboard-real-*.csv")
     assert {path.stem: path.read_bytes() for path in stored if of_real_tasks(path)} == shown
     page = read("leaderboard-real.md")
-    ranked = [name for name in shown if not name.endswith(("-each", "-tasks"))]
-    assert page.count("\n## ") == len(ranked) + 1  # and who does not take part
+    sections = [name for name in shown if not name.endswith(("-each", "-tasks"))]
+    assert page.count("\n## ") == len(sections) + 1  # and who does not take part
     for name, result in found.items():
         assert f"`{name}`" in page or f"/{name}" in page, name
         assert f"n = {result.num_trials} trials" in page

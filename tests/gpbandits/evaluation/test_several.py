@@ -141,7 +141,7 @@ def test_every_format_shows_what_is_bold():
     assert f"{cell}*" in str(results.table())
     assert f"<strong>{cell}</strong>" in results._repr_html_()
     first = next(csv.DictReader(io.StringIO(results.to_csv())))
-    assert [float(first[name]) for name in ("x", "x low", "x high")] == [*results.table().rows[0][1]]
+    assert [float(first[name]) for name in ("x", "x_low", "x_high")] == [*results.table().rows[0][1]]
     styled = [
         piece for piece in Console(width=200).render(results.table()) if piece.style and piece.style.bold
     ]

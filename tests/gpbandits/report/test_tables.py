@@ -72,7 +72,7 @@ def test_a_grid_prints_as_text_csv_and_latex():
         ["[c] < 1", "-2.00 [-3.00, 1.00e-05]", "0"],
     ]
     assert list(csv.reader(io.StringIO(grid.to_csv()))) == [
-        ["agent", "x", "x low", "x high", "y"],
+        ["agent", "x", "x_low", "x_high", "y"],
         ["a†", "1.25", "1.0", "2.0", "3"],
         ["b", "2.0", "", "", ""],
         ["[c] < 1", "-2.0", "-3.0", "1e-05", "0"],
