@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from pages import DOCS, blocks, read
 
 from gpbandits.exam import PARTS, PlayedPart
 from gpbandits.exam.played import RowFile
-from gpbandits.exam.report import part_table
+from gpbandits.exam.report import MARKS, part_table
 
 STORED = DOCS / "results" / "exam"
 PLAYED = {name: part for name, part in PARTS.items() if isinstance(part, PlayedPart)}
@@ -38,6 +39,24 @@ def test_stored_entrants_have_played_every_task_with_the_same_seeds(part):
         own = {task: {r.seed for r in rows if (r.entrant, r.task) == (entrant, task)} for task in part.tasks}
         assert len({frozenset(seeds) for seeds in own.values()}) == 1, entrant
     assert {"random", "tuner"} <= {row.entrant for row in rows}
+
+
+def test_the_page_says_what_one_table_of_hpo_b_takes_from_the_mean():
+    part, table = PLAYED["hpo-b"], "6767-146065"
+    section = " ".join(read("exam.md").partition("## HPO-B")[2].partition("\n## ")[0].split())
+    own = [row for row in whole(part)[0] if row.entrant == "tuner"]
+    at = {n: list(part.kept).index(n) for n in (25, 50, 100)}
+    means = {n: np.mean([row.values[i] for row in own if row.task != table]) for n, i in at.items()}
+    assert (
+        "Without it the tuner's means would be {:.4f}, {:.4f} and {:.4f}.".format(*means.values()) in section
+    )
+    every = {n: np.mean([row.values[i] for row in own]) for n, i in at.items()}
+    marks = MARKS["hpo-b"]
+    assert [n for n, mean in every.items() if mean <= marks[f"{n} questions"]] == [100]
+    assert "Of the marks that after 100 questions is reached, and those after 25 and 50 are not." in section
+    stuck = [row for row in own if row.task == table and row.values[at[25]] > 0.5]
+    assert (len(stuck), len({row.seed for row in own})) == (3, 5)
+    assert "three of five runs find none" in section
 
 
 def test_the_page_names_every_part_and_the_command_that_made_its_rows():
