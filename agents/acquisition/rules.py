@@ -136,7 +136,6 @@ class ProbabilityOfImprovement(Rule):
         return standardised_improvement(_improvement(candidates, self.xi), candidates.std)
 
     def slopes(self, candidates: Candidates) -> Slopes:
-        """Return 1 / sigma and -gap / sigma^2; 0 where sigma is 0."""
         return Slopes(*standardised_slopes(_improvement(candidates, self.xi), candidates.std))
 
 

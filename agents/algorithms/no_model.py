@@ -242,7 +242,6 @@ class RandomAgent(ChoosingAgent):
         self.offered, self.round = None, 0
 
     def act(self, observation: Floats) -> Any:
-        """Draw an arm, a pair of arms or a point of [-1, 1]^d per trial."""
         require_reset(self.round >= 0)
         require_offered(self.offered, self.setting)
         rows = [None] * len(self._rngs) if self.offered is None else list(self.offered)

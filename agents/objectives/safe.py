@@ -124,7 +124,6 @@ class Safe(SeparateModels):
         return np.where(self.safety(points.context, t).safe, super().penalised(scores, points, t), -np.inf)
 
     def combined(self, scores: Floats, bands: Iterable[Band], t: Ints) -> Floats:
-        """The scores: no arm of S is charged."""
         return scores
 
     def observe(self, trial: Ints, cost: Floats) -> None:

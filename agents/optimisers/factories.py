@@ -41,7 +41,6 @@ class OptimiserAgent(BaseAgent):
         self.round, self._action = 0, None
 
     def act(self, observation: Floats) -> Any:
-        """Return the optimiser's proposal, which stays until it is played."""
         require_reset(self._engine is not None)
         assert self._engine is not None
         if self._action is None:

@@ -27,12 +27,9 @@ from bandit_envs.basics.arguments import require
 from bandit_envs.basics.types import Floats
 from bandit_envs.problem.setting import Setting
 
-from .box_posterior import BoxPosterior
-from .fits import likeliest_of_all
-from .learner import QUIETER
-from .parameters import Parameters
-from .posterior import SurrogatePosterior
-from .priors import usual_prior
+from .learner import QUIETER, likeliest_of_all
+from .posterior import BoxPosterior, SurrogatePosterior
+from .priors import Parameters, usual_prior
 from .surrogate import PointValues, Surrogate
 from .values import Converging
 

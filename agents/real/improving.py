@@ -27,26 +27,25 @@ from ..box.search import UnitSurface, make_search
 from ..kernels.visited import Visited
 from ..model.choice import Recommendation, argmax_with_ties, arms_among, arms_of, offered_in
 from ..validation import one_seed, require_reset
-from .best_at_end import FIRST
-from .box_posterior import (
+from .anew import Gains
+from .choice import FIRST
+from .earlier import EarlierTasks, sides
+from .learner import NotedLearner
+from .posterior import (
     BoxPosterior,
     ImprovementSurface,
     LevelSurface,
     MeanSurface,
     NearSurface,
+    SurrogatePosterior,
     best_mean,
     log_improvement,
     on,
     with_pending,
 )
-from .earlier import EarlierTasks, sides
-from .learner import NotedLearner
-from .parameters import Parameters
-from .posterior import SurrogatePosterior
-from .priors import exact_prior, noisy_prior
+from .priors import Parameters, exact_prior, noisy_prior
 from .quantities import PlayValues, PointRecord
-from .shortlist import Shortlist
-from .stuck import Gains
+from .rules import Shortlist
 from .surrogate import Surrogate
 from .values import Converging, HalfRank
 
@@ -70,7 +69,6 @@ class ImprovingAgent(Resumable, ChoosingAgent):
         self.round = -1  # before the first reset
 
     def reset(self, seed: int) -> None:
-        """Forget everything."""
         self.streams = Streams([one_seed(seed)])
         self.book, self.round, self.offered = Book(1, self.setting.horizon), 0, None
         if self.setting.continuous:
@@ -95,7 +93,6 @@ class ImprovingAgent(Resumable, ChoosingAgent):
         self._gains = Gains(self.round)
 
     def act(self, observation: Floats) -> Any:
-        """Choose an arm, or an action in [-1, 1]^d."""
         require_reset(self.round >= 0)
         learner = self._learn()
         (rng,) = self.streams.of_round("search", self.round)
@@ -185,7 +182,6 @@ class ImprovingAgent(Resumable, ChoosingAgent):
         return (points - self._low) / self._span
 
     def update(self, observation: Floats, action: Any, reward: Any, info: dict[str, Any]) -> None:
-        """Learn from a round."""
         require_reset(self.round >= 0)
         feedback, stds = Feedback.arrived(info), feedback_stds(info)
         offered = offered_in(info, self.setting, None)
@@ -235,7 +231,6 @@ class ImprovingAgent(Resumable, ChoosingAgent):
                 learner.restart(0)
 
     def drop(self, rounds: Ints) -> None:
-        """Forget pending plays that will never be delivered, (n,)."""
         rounds = np.atleast_1d(np.asarray(rounds, dtype=np.int64))
         self.book.drop(np.zeros_like(rounds), rounds)
 
@@ -293,11 +288,9 @@ class ImprovingAgent(Resumable, ChoosingAgent):
         self._learn()
 
     def notes(self) -> dict[str, Any]:
-        """Return the fits found so far, as data."""
         return {"found": self.found}
 
     @contextmanager
     def replaying(self, notes: Mapping[str, Any]) -> Iterator[None]:
-        """Replay within, after a reset, the history up to these notes."""
         with self.found.replaying(notes["found"]):
             yield

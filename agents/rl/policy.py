@@ -170,7 +170,6 @@ class PretrainedAgent(BaseAgent):
         return distribution(tensor).distribution.probs[0, int(action)].item()
 
     def update(self, observation: Floats, action: Any, reward: Any, info: dict[str, Any]) -> None:
-        """Add the round to the observations."""
         require_reset(self._started)
         self._summary.note(action, info)
         self._action = None

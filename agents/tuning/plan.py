@@ -24,7 +24,7 @@ from bandit_envs.basics.arguments import (
 
 from ..named import is_name
 from ..options import require_types
-from ..real.best_at_end import BEST, FIRST, default_agent, model_of_values
+from ..real.choice import BEST, FIRST, default_agent, model_of_values
 from ..registry import AgentFactory, require_registered, resolve_agent, without_options
 from ..saving.data import decode, encode
 from .availability import Possible, checked_entries

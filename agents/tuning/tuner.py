@@ -48,7 +48,7 @@ class Tuner(Records):
             a distribution of Optuna. Or a `Space` with points of its own, such as the rows of a table.
         agent: a name, a path "package.module:Class" or a callable, or (agent, options), as for `evaluate`.
             Default `gp-agent` with the goal "best", and with contexts, a clock, constraints or a
-            `cost_budget` what `agents.real.best_at_end` chooses.
+            `cost_budget` what `agents.real.choice` chooses.
         goal: "maximise", the default, or "minimise"; "maximize" and "minimize" are the same.
         contexts: name -> range, as of parameters, of what is given in each experiment and not chosen.
         constraints: names of the costs, each of which should be at most 0.
