@@ -66,6 +66,7 @@ if TYPE_CHECKING:
         skopt,
         smac,
     )
+    from .options import PerTrial
     from .protocol import Features, handles
     from .registry import features, names, with_propensities
     from .restarts.base import Restart
@@ -83,7 +84,6 @@ if TYPE_CHECKING:
     )
     from .saving import load
     from .tuning import Categorical, Integer, Linear, Log, PreferenceTuner, Tuner
-    from .validation import PerTrial
 
 _HOMES = {
     "acquisition.candidates": ["Candidates"],
@@ -99,7 +99,7 @@ _HOMES = {
     "saving": ["load"],
     "tuning": ["Categorical", "Integer", "Linear", "Log", "PreferenceTuner", "Tuner"],
     "model.defaults": ["ModelOptions"],
-    "validation": ["PerTrial"],
+    "options": ["PerTrial"],
 }
 
 _BY_HAND = [

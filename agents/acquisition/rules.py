@@ -11,7 +11,7 @@ from bandit_envs.basics.types import Floats, Ints
 
 from ..beliefs.base import Belief
 from ..beliefs.points import Points
-from ..validation import PerTrial
+from ..options import PerTrial
 from ..widths.base import Width
 from .candidates import ZERO, Candidates, ConfidenceBand, Rule, Slopes
 from .improvement import (

@@ -20,8 +20,8 @@ from ..agent.assembly import TrialList, each_trial
 from ..agent.single_trial import ChoosingAgent
 from ..model.choice import Recommendation, offered_in, require_offered
 from ..model.units import PriorUnits, known_per_cost, mean_and_std, sizes_of
+from ..options import one_seed, require_reset, require_trials, seeds_of
 from ..protocol import BaseAgent, handles, states_propensities
-from ..validation import one_seed, require_reset, require_trials, seeds_of
 
 DEVIATION, MEAN = 1.88, -3.01  # of the prior of the two discs, in whose units the constants below were found
 HALF_WIDTH = 3.0  # of [0, 6]^d, the box in whose units steps and radii are given

@@ -14,9 +14,8 @@ from bandit_envs.problem.feedback import Feedback
 from bandit_envs.problem.setting import Setting
 
 from ..model.choice import arms_of
-from ..options import require_taken
+from ..options import one_seed, require_reset, require_taken
 from ..protocol import BaseAgent, handles, requires
-from ..validation import one_seed, require_reset
 from . import engines
 from .engines import Engine, OptimiserTask, quietly
 

@@ -17,7 +17,7 @@ from ..agent.queries import NEVER
 from ..agent.single_trial import ArmAgent
 from ..model.choice import argmax_with_ties, arms_of, offered_in
 from ..model.model import Model
-from ..validation import one_seed, require_costs, require_reset
+from ..options import one_seed, require_costs, require_reset
 from .anew import ChangeSums, surprise
 from .earlier import EarlierTasks
 from .horizon import LIKELY, rounds_to_use

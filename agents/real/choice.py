@@ -49,7 +49,7 @@ from bandit_envs.problem.setting import Setting
 
 from ..agent.assembly import PER_TRIAL, TrialList, each_trial
 from ..model.model import Model
-from ..validation import require_one_a_trial
+from ..options import require_one_a_trial
 from .agent import RealAgent
 from .earlier import EarlierTasks
 from .priors import understood

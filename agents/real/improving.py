@@ -26,7 +26,7 @@ from ..agent.single_trial import ChoosingAgent
 from ..box.search import UnitSurface, make_search
 from ..kernels.visited import Visited
 from ..model.choice import Recommendation, argmax_with_ties, arms_among, arms_of, offered_in
-from ..validation import one_seed, require_reset
+from ..options import one_seed, require_reset
 from .anew import Gains
 from .choice import FIRST
 from .earlier import EarlierTasks, sides

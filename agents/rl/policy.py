@@ -21,9 +21,9 @@ from bandit_envs.environment.observations import SUMMARIES, make_summary
 from bandit_envs.problem.setting import Setting
 
 from ..agent.generators import preserved_generators
+from ..options import require_reset
 from ..protocol import BaseAgent, handles, states_propensities
 from ..saving.files import PATIENCE, WAIT
-from ..validation import require_reset
 from .bridge import BridgeEnv, Plays, published_unit
 from .learner import one_word
 from .recipe import Recipe, find_algorithm

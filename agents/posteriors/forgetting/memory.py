@@ -17,7 +17,7 @@ from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.kernels.definite import pivoted_root, white
 from bandit_envs.kernels.gram import TOLERANCE, Gram
 
-from ...validation import PerTrial
+from ...options import PerTrial
 from ..base import Posterior, SufficientStatistics
 from ..decomposition import solve_rows, solve_vector
 from ..play_factor import Factor, PlayFactor
