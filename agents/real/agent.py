@@ -36,10 +36,7 @@ class RealAgent(ArmAgent):
     """Plays one trial on arms.
 
     Args:
-        model: the published setting, with the user's kernel, noise and mean, if any.
         published: whether kernel, mean and noise of the model are known, or defaults.
-        parts: what it is made of.
-        earlier: what earlier tasks tell, if there are any.
     """
 
     def __init__(self, model: Model, published: bool, parts: RealParts, earlier: EarlierTasks | None = None):

@@ -70,12 +70,7 @@ class Peak(NamedTuple):
 
 
 class Gains:
-    """The values of a search in the order of their delivery, and how many there were since the last gain.
-
-    Args:
-        since: first round of the search.
-        peaks: the best of each earlier search.
-    """
+    """The values of a search in the order of their delivery, and how many there were since the last gain."""
 
     def __init__(self, since: int, peaks: Sequence[Peak] = ()):
         self.since, self.peaks = since, list(peaks)

@@ -119,14 +119,7 @@ UNDER_A_BUDGET = ("ei-per-cost", {"initial": FIRST, **LEARNING})
 
 
 def default_agent(contexts: bool, limits: bool, budget: bool, noise_std: float | None) -> Spec:
-    """Return the agent, with its options, for what is to be tuned.
-
-    Args:
-        contexts: whether there are some, or a clock.
-        limits: whether there are costs to be kept.
-        budget: whether experiments have costs with a budget.
-        noise_std: of a value; a known one is not learnt.
-    """
+    """Return the agent, with its options, for what is to be tuned; a known noise is not learnt."""
     if limits:
         return UNDER_LIMITS
     if not (contexts or budget):

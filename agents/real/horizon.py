@@ -113,7 +113,6 @@ def outlay(
     Args:
         limits: how each cost is written, and what is known of it.
         price: likewise; published prices, (n,); or None without a budget.
-        size: n.
     """
     kept, excess = np.ones(size), np.zeros(size)
     for values, found in limits:

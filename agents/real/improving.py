@@ -57,8 +57,6 @@ class ImprovingAgent(Resumable, ChoosingAgent):
 
     Args:
         setting: of the trial; where its noise std is 0 no point is played again while another is left.
-        search: of a box, see `make_search`.
-        earlier: what earlier tasks tell, if there are any.
     """
 
     def __init__(self, setting: Setting, search: Any = None, earlier: EarlierTasks | None = None):
@@ -235,12 +233,7 @@ class ImprovingAgent(Resumable, ChoosingAgent):
         self.book.drop(np.zeros_like(rounds), rounds)
 
     def recommend(self, observation: Floats | None = None, among: Any = None) -> Recommendation:
-        """Recommend the point of the largest posterior mean, where values are exact the best one seen.
-
-        Args:
-            observation: of no context.
-            among: the actions to choose from, (n,) or on a box (n, d); default all.
-        """
+        """Recommend the point of the largest posterior mean, where values are exact the best one seen."""
         require_reset(self.round >= 0)
         learner = self._informed(self.learners[0], self.whole, 0) if self.whole.count else None
         if self.setting.continuous:

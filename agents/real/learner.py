@@ -31,12 +31,7 @@ def likeliest(surrogate: Surrogate, seen: PointValues, starts: list[Floats]) -> 
 
 
 def likeliest_of_all(tasks: Sequence[tuple[Surrogate, PointValues]], starts: list[Floats]) -> Floats:
-    """Return those of several tasks together, whose losses are added, the share of the one prior once.
-
-    Args:
-        tasks: surrogates with one prior, and the values of each.
-        starts: (p,) each.
-    """
+    """Return those of several tasks together, whose losses are added, the share of the one prior once."""
     prior, again = tasks[0][0].prior, len(tasks) - 1
     bounds = np.column_stack([np.full(len(prior.centre), -REACH), np.full(len(prior.centre), REACH)])
 
@@ -98,8 +93,6 @@ class Learner:
     """Learns from values less their prior mean; its posterior is of the transformed ones.
 
     Args:
-        surrogate: of the values.
-        values: their unit and transform.
         chains: of hyperparameters; None for the likeliest ones alone.
         refuted: nats by which learnt hyperparameters are likelier than published ones, their prior included,
             beyond which those are dropped.

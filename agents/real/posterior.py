@@ -102,12 +102,7 @@ class MomentsAt(NamedTuple):
 
 
 class BoxPosterior:
-    """The posterior between the points of a surrogate of numbers, without data sets or a linear part.
-
-    Args:
-        posterior: of the surrogate.
-        earlier: what earlier tasks tell between its points, if they tell anything.
-    """
+    """The posterior between the points of a surrogate of numbers, without data sets or a linear part."""
 
     def __init__(self, posterior: SurrogatePosterior, earlier: EarlierMeans | None = None):
         self.posterior, self._earlier, surrogate = posterior, earlier, posterior.surrogate
@@ -170,7 +165,6 @@ class ImprovementSurface:
     """log E[(t(x) - t*)+] on a box, with noise augmented, as a search reads it.
 
     Args:
-        on_box: the posterior, pending plays included.
         best: t*.
         low, span: the box, (d,).
         noise: its variance, in the unit of t; 0 where values are exact.
@@ -219,12 +213,7 @@ class MeanSurface(ImprovementSurface):
 
 
 class NearSurface:
-    """Minus the squared distance from a point, so that a search returns the nearest one that is allowed.
-
-    Args:
-        point: (d,).
-        span: of the box, (d,).
-    """
+    """Minus the squared distance from a point, so that a search returns the nearest one that is allowed."""
 
     unit, rows = 1.0, 0
 

@@ -175,8 +175,6 @@ def published_prior(length_scales: Floats, noise: float, shape: str, parameters:
     Args:
         length_scales: of each parameter, in sides of the box, (P,).
         noise: its variance, in prior variances.
-        shape: of `surrogate.SHAPES`.
-        parameters: with a parameter a column.
     """
     spread = np.full(parameters.number, 0.5)
     found = _prior(np.log(length_scales), spread, math.log(max(noise, LEAST_NOISE)), 1.0, parameters)

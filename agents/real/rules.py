@@ -120,11 +120,7 @@ FIRST_ROWS = 64
 
 
 class Covariances:
-    """Covariances of all arms with the points of a posterior, kept until its hyperparameters change.
-
-    Args:
-        num_arms: A.
-    """
+    """Covariances of all arms with the points of a posterior, kept until its hyperparameters change."""
 
     def __init__(self, num_arms: int):
         self._num_arms = num_arms
@@ -165,12 +161,7 @@ class Covariances:
 
 
 class Shortlist:
-    """Proposes arms: all, or those of the largest scores where variances are replaced by their bounds.
-
-    Args:
-        num_arms: A.
-        quantities: how many are modelled.
-    """
+    """Proposes arms: all, or those of the largest scores where variances are replaced by their bounds."""
 
     def __init__(self, num_arms: int, quantities: int):
         self.num_arms, self.whole = num_arms, num_arms <= MOST
@@ -206,7 +197,6 @@ def spread_out(arms: Floats, numeric: Bools, rng: np.random.Generator) -> Ints:
     Choices have no centre: arms of choices alone are in a random order.
 
     Args:
-        arms: features.
         numeric: which columns are numbers, (D,).
         rng: breaks ties, and draws the arms that are looked at in a large set.
     """

@@ -233,13 +233,7 @@ class Surrogate:
         return slopes
 
     def standardised(self, theta: Floats, seen: PointValues, quieter: float) -> Callable[[Floats], float]:
-        """Return the log-likelihood of values, (u,) -> number, whose scale is the likeliest one.
-
-        Args:
-            theta: hyperparameters.
-            seen: the points and their plays.
-            quieter: factor of the noise.
-        """
+        """Return the log-likelihood of values, (u,) -> number, whose scale is the likeliest one."""
         noise = quieter * self.noise(theta) / seen.weight + JITTER * math.exp(theta[self.parameters.number])
         upper, failed = factor(self.covariance(theta, seen.point, seen.point), noise)
         size = len(noise)
