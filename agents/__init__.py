@@ -4,86 +4,135 @@ Algorithms are factories too, those of registered packages included: `agents.gp_
 """
 
 from importlib import import_module
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .acquisition.candidates import Candidates
-    from .acquisition.rules import ExpectedImprovement
-    from .agent.gp_agent import GPAgent
-    from .algorithms.admmbo import admmbo
-    from .algorithms.aggregated import gp_ucb_aggregated
-    from .algorithms.budgets import ei_per_cost, kg_per_cost, pbgi, ratio_ucb
-    from .algorithms.changing import (
-        gp_ucb_cpd,
-        gp_ucb_no_detector,
-        gp_ucb_oracle,
-        r_gp_ucb,
-        sw_gp_ucb,
-        tv_gp_ucb,
-        ui_tvbo,
-        w_gp_ucb,
-    )
-    from .algorithms.classic import (
-        dmm_ucb,
-        eims,
-        gp_ei,
-        gp_pi,
-        gp_ts,
-        gp_ucb,
-        igp_ucb,
-        irgp_ucb,
-        kernel_ucb,
-        pims,
-        pure_exploitation,
-        pure_exploration,
-    )
-    from .algorithms.clicks import laplace_ts, laplace_ucb
-    from .algorithms.composed import gp_agent
-    from .algorithms.constrained import constrained_ei, gp_ucb_noiseless_constraints, gp_ucb_noisy_constraints
-    from .algorithms.delayed import asy_ts, gp_bts, gp_bucb, gp_ts_sdf, gp_ucb_sdf
-    from .algorithms.duel_phases import mr_lpf
-    from .algorithms.duels import double_ts, map_challenger, max_info_duel, maxminlcb, multisbm, pop_bo, rucb
-    from .algorithms.elimination import bpe, bpe_delay, mvr, phased_elimination, reds, sup_kernel_ucb
-    from .algorithms.moves import batch_and_sort, movement_ucb, permuted_elimination
-    from .algorithms.no_model import bandit_oco, random
-    from .algorithms.planning import rahbo, rgp_pe
-    from .algorithms.references import epsilon_greedy, forest_ei, forest_thompson, lin_ucb, local_search
-    from .algorithms.robust import ec_gp_ucb, rgp_ucb, stable_opt, tgp_ucb
-    from .algorithms.safe import ise, losbo, safe_ucb, safeopt, stageopt
-    from .algorithms.separate_models import ckb, config, epbo, pdcbo, rpol
-    from .algorithms.sketched import bbkb, bkb
-    from .algorithms.unknown_kernel import a_gp_ucb, lb_gp_ucb, pe_gp_ucb
-    from .beliefs.delivered import Delivered
-    from .making import compose, make
-    from .model.defaults import ModelOptions
-    from .objectives.base import Objective
-    from .optimisers.factories import (
-        bayes_opt,
-        botorch_logei,
-        botorch_nei,
-        optuna_gp,
-        optuna_tpe,
-        skopt,
-        smac,
-    )
-    from .protocol import Features, handles
-    from .registry import features, names, with_propensities
-    from .restarts.base import Restart
-    from .rl import Policy, from_sb3, pretrained, sb3, train_policy
-    from .rl.learner import (
-        sb3_a2c,
-        sb3_dqn,
-        sb3_maskable_ppo,
-        sb3_ppo,
-        sb3_qr_dqn,
-        sb3_recurrent_ppo,
-        sb3_sac,
-        sb3_td3,
-        sb3_trpo,
-    )
-    from .saving import load
-    from .tuning import Categorical, Integer, Linear, Log, PreferenceTuner, Tuner
-    from .validation import PerTrial
+    from .acquisition.candidates import Candidates as Candidates
+    from .acquisition.rules import ExpectedImprovement as ExpectedImprovement
+    from .agent.gp_agent import GPAgent as GPAgent
+    from .algorithms.admmbo import admmbo as admmbo
+    from .algorithms.aggregated import gp_ucb_aggregated as gp_ucb_aggregated
+    from .algorithms.budgets import ei_per_cost as ei_per_cost
+    from .algorithms.budgets import kg_per_cost as kg_per_cost
+    from .algorithms.budgets import pbgi as pbgi
+    from .algorithms.budgets import ratio_ucb as ratio_ucb
+    from .algorithms.changing import gp_ucb_cpd as gp_ucb_cpd
+    from .algorithms.changing import gp_ucb_no_detector as gp_ucb_no_detector
+    from .algorithms.changing import gp_ucb_oracle as gp_ucb_oracle
+    from .algorithms.changing import r_gp_ucb as r_gp_ucb
+    from .algorithms.changing import sw_gp_ucb as sw_gp_ucb
+    from .algorithms.changing import tv_gp_ucb as tv_gp_ucb
+    from .algorithms.changing import ui_tvbo as ui_tvbo
+    from .algorithms.changing import w_gp_ucb as w_gp_ucb
+    from .algorithms.classic import dmm_ucb as dmm_ucb
+    from .algorithms.classic import eims as eims
+    from .algorithms.classic import gp_ei as gp_ei
+    from .algorithms.classic import gp_pi as gp_pi
+    from .algorithms.classic import gp_ts as gp_ts
+    from .algorithms.classic import gp_ucb as gp_ucb
+    from .algorithms.classic import igp_ucb as igp_ucb
+    from .algorithms.classic import irgp_ucb as irgp_ucb
+    from .algorithms.classic import kernel_ucb as kernel_ucb
+    from .algorithms.classic import pims as pims
+    from .algorithms.classic import pure_exploitation as pure_exploitation
+    from .algorithms.classic import pure_exploration as pure_exploration
+    from .algorithms.clicks import laplace_ts as laplace_ts
+    from .algorithms.clicks import laplace_ucb as laplace_ucb
+    from .algorithms.composed import gp_agent as gp_agent
+    from .algorithms.constrained import constrained_ei as constrained_ei
+    from .algorithms.constrained import gp_ucb_noiseless_constraints as gp_ucb_noiseless_constraints
+    from .algorithms.constrained import gp_ucb_noisy_constraints as gp_ucb_noisy_constraints
+    from .algorithms.delayed import asy_ts as asy_ts
+    from .algorithms.delayed import gp_bts as gp_bts
+    from .algorithms.delayed import gp_bucb as gp_bucb
+    from .algorithms.delayed import gp_ts_sdf as gp_ts_sdf
+    from .algorithms.delayed import gp_ucb_sdf as gp_ucb_sdf
+    from .algorithms.duel_phases import mr_lpf as mr_lpf
+    from .algorithms.duels import double_ts as double_ts
+    from .algorithms.duels import map_challenger as map_challenger
+    from .algorithms.duels import max_info_duel as max_info_duel
+    from .algorithms.duels import maxminlcb as maxminlcb
+    from .algorithms.duels import multisbm as multisbm
+    from .algorithms.duels import pop_bo as pop_bo
+    from .algorithms.duels import rucb as rucb
+    from .algorithms.elimination import bpe as bpe
+    from .algorithms.elimination import bpe_delay as bpe_delay
+    from .algorithms.elimination import mvr as mvr
+    from .algorithms.elimination import phased_elimination as phased_elimination
+    from .algorithms.elimination import reds as reds
+    from .algorithms.elimination import sup_kernel_ucb as sup_kernel_ucb
+    from .algorithms.moves import batch_and_sort as batch_and_sort
+    from .algorithms.moves import movement_ucb as movement_ucb
+    from .algorithms.moves import permuted_elimination as permuted_elimination
+    from .algorithms.no_model import bandit_oco as bandit_oco
+    from .algorithms.no_model import random as random
+    from .algorithms.planning import rahbo as rahbo
+    from .algorithms.planning import rgp_pe as rgp_pe
+    from .algorithms.references import epsilon_greedy as epsilon_greedy
+    from .algorithms.references import forest_ei as forest_ei
+    from .algorithms.references import forest_thompson as forest_thompson
+    from .algorithms.references import lin_ucb as lin_ucb
+    from .algorithms.references import local_search as local_search
+    from .algorithms.robust import ec_gp_ucb as ec_gp_ucb
+    from .algorithms.robust import rgp_ucb as rgp_ucb
+    from .algorithms.robust import stable_opt as stable_opt
+    from .algorithms.robust import tgp_ucb as tgp_ucb
+    from .algorithms.safe import ise as ise
+    from .algorithms.safe import losbo as losbo
+    from .algorithms.safe import safe_ucb as safe_ucb
+    from .algorithms.safe import safeopt as safeopt
+    from .algorithms.safe import stageopt as stageopt
+    from .algorithms.separate_models import ckb as ckb
+    from .algorithms.separate_models import config as config
+    from .algorithms.separate_models import epbo as epbo
+    from .algorithms.separate_models import pdcbo as pdcbo
+    from .algorithms.separate_models import rpol as rpol
+    from .algorithms.sketched import bbkb as bbkb
+    from .algorithms.sketched import bkb as bkb
+    from .algorithms.unknown_kernel import a_gp_ucb as a_gp_ucb
+    from .algorithms.unknown_kernel import lb_gp_ucb as lb_gp_ucb
+    from .algorithms.unknown_kernel import pe_gp_ucb as pe_gp_ucb
+    from .beliefs.delivered import Delivered as Delivered
+    from .making import compose as compose
+    from .making import make as make
+    from .model.defaults import ModelOptions as ModelOptions
+    from .objectives.base import Objective as Objective
+    from .optimisers.factories import bayes_opt as bayes_opt
+    from .optimisers.factories import botorch_logei as botorch_logei
+    from .optimisers.factories import botorch_nei as botorch_nei
+    from .optimisers.factories import optuna_gp as optuna_gp
+    from .optimisers.factories import optuna_tpe as optuna_tpe
+    from .optimisers.factories import skopt as skopt
+    from .optimisers.factories import smac as smac
+    from .options import PerTrial as PerTrial
+    from .protocol import Features as Features
+    from .protocol import handles as handles
+    from .registry import features as features
+    from .registry import names as names
+    from .registry import with_propensities as with_propensities
+    from .restarts.base import Restart as Restart
+    from .rl import Policy as Policy
+    from .rl import from_sb3 as from_sb3
+    from .rl import pretrained as pretrained
+    from .rl import sb3 as sb3
+    from .rl import train_policy as train_policy
+    from .rl.learner import sb3_a2c as sb3_a2c
+    from .rl.learner import sb3_dqn as sb3_dqn
+    from .rl.learner import sb3_maskable_ppo as sb3_maskable_ppo
+    from .rl.learner import sb3_ppo as sb3_ppo
+    from .rl.learner import sb3_qr_dqn as sb3_qr_dqn
+    from .rl.learner import sb3_recurrent_ppo as sb3_recurrent_ppo
+    from .rl.learner import sb3_sac as sb3_sac
+    from .rl.learner import sb3_td3 as sb3_td3
+    from .rl.learner import sb3_trpo as sb3_trpo
+    from .saving import load as load
+    from .tuning import Categorical as Categorical
+    from .tuning import Integer as Integer
+    from .tuning import Linear as Linear
+    from .tuning import Log as Log
+    from .tuning import PreferenceTuner as PreferenceTuner
+    from .tuning import Tuner as Tuner
 
 _HOMES = {
     "acquisition.candidates": ["Candidates"],
@@ -99,7 +148,7 @@ _HOMES = {
     "saving": ["load"],
     "tuning": ["Categorical", "Integer", "Linear", "Log", "PreferenceTuner", "Tuner"],
     "model.defaults": ["ModelOptions"],
-    "validation": ["PerTrial"],
+    "options": ["PerTrial"],
 }
 
 _BY_HAND = [
@@ -107,136 +156,11 @@ _BY_HAND = [
     *("Tuner", "PreferenceTuner", "Categorical", "Integer", "Linear", "Log"),
 ]
 
-__all__ = [
-    "Candidates",
-    "Categorical",
-    "Delivered",
-    "ExpectedImprovement",
-    "Features",
-    "GPAgent",
-    "Integer",
-    "Linear",
-    "Log",
-    "ModelOptions",
-    "Objective",
-    "PerTrial",
-    "Policy",
-    "PreferenceTuner",
-    "Restart",
-    "Tuner",
-    "a_gp_ucb",
-    "admmbo",
-    "asy_ts",
-    "bandit_oco",
-    "batch_and_sort",
-    "bayes_opt",
-    "bbkb",
-    "bkb",
-    "botorch_logei",
-    "botorch_nei",
-    "bpe",
-    "bpe_delay",
-    "ckb",
-    "compose",
-    "config",
-    "constrained_ei",
-    "dmm_ucb",
-    "double_ts",
-    "ec_gp_ucb",
-    "ei_per_cost",
-    "eims",
-    "epbo",
-    "epsilon_greedy",
-    "features",
-    "forest_ei",
-    "forest_thompson",
-    "from_sb3",
-    "gp_agent",
-    "gp_bts",
-    "gp_bucb",
-    "gp_ei",
-    "gp_pi",
-    "gp_ts",
-    "gp_ts_sdf",
-    "gp_ucb",
-    "gp_ucb_aggregated",
-    "gp_ucb_cpd",
-    "gp_ucb_no_detector",
-    "gp_ucb_noiseless_constraints",
-    "gp_ucb_noisy_constraints",
-    "gp_ucb_oracle",
-    "gp_ucb_sdf",
-    "handles",
-    "igp_ucb",
-    "irgp_ucb",
-    "ise",
-    "kernel_ucb",
-    "kg_per_cost",
-    "laplace_ts",
-    "laplace_ucb",
-    "lb_gp_ucb",
-    "lin_ucb",
-    "load",
-    "local_search",
-    "losbo",
-    "make",
-    "map_challenger",
-    "max_info_duel",
-    "maxminlcb",
-    "movement_ucb",
-    "mr_lpf",
-    "multisbm",
-    "mvr",
-    "names",
-    "optuna_gp",
-    "optuna_tpe",
-    "pbgi",
-    "pdcbo",
-    "pe_gp_ucb",
-    "permuted_elimination",
-    "phased_elimination",
-    "pims",
-    "pop_bo",
-    "pretrained",
-    "pure_exploitation",
-    "pure_exploration",
-    "r_gp_ucb",
-    "rahbo",
-    "random",
-    "ratio_ucb",
-    "reds",
-    "rgp_pe",
-    "rgp_ucb",
-    "rpol",
-    "rucb",
-    "safe_ucb",
-    "safeopt",
-    "sb3",
-    "sb3_a2c",
-    "sb3_dqn",
-    "sb3_maskable_ppo",
-    "sb3_ppo",
-    "sb3_qr_dqn",
-    "sb3_recurrent_ppo",
-    "sb3_sac",
-    "sb3_td3",
-    "sb3_trpo",
-    "skopt",
-    "smac",
-    "stable_opt",
-    "stageopt",
-    "sup_kernel_ucb",
-    "sw_gp_ucb",
-    "tgp_ucb",
-    "train_policy",
-    "tv_gp_ucb",
-    "ui_tvbo",
-    "w_gp_ucb",
-    "with_propensities",
-]
-
 
 def __getattr__(name: str) -> Any:
+    if name == "__all__":
+        ours = import_module(".registry", __name__).built_in()
+        return sorted({*chain(*_HOMES.values()), *(point.attr for point in ours)})
     for module, names in _HOMES.items():
         if name in names:
             return getattr(import_module(f".{module}", __name__), name)

@@ -1,4 +1,4 @@
-"""Options of factories, held against their annotations.
+"""Inputs of agents: options of factories, held against their annotations, and facts that fit the setting.
 
 Text is no switch and a list no number. Functions that hand options on say which by a TypedDict,
 `**options: Unpack[ModelOptions]`, so that an unknown one is found before the call.
@@ -8,20 +8,87 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import is_dataclass
 from functools import cache, partial, wraps
 from inspect import Parameter, isfunction, ismethod, signature, unwrap
 from numbers import Real
 from types import NoneType, SimpleNamespace, UnionType
-from typing import Any, ParamSpec, TypeVar, Union, Unpack, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, ParamSpec, TypeVar, Union, Unpack, get_args, get_origin, get_type_hints
 
 import numpy as np
 
-from bandit_envs.basics.arguments import LARGEST_COUNT, ArgumentError, Kind, hint, is_integer, shown
+from bandit_envs.basics.arguments import (
+    LARGEST_COUNT,
+    ArgumentError,
+    Kind,
+    hint,
+    is_count,
+    is_integer,
+    require,
+    require_seed,
+    require_size,
+    shown,
+)
+from bandit_envs.basics.types import Floats, Ints
 
-from .validation import ONE_A_TRIAL, require_one_a_trial
+ONE_A_TRIAL = "one a trial"  # marks `PerTrial` among annotations
+PerTrial = Annotated[float | int | Floats | Ints, ONE_A_TRIAL]  # a number for all trials, or one each, (B,)
+
+
+def require_trials(num_trials: int | None) -> None:
+    """Raise unless num_trials is a positive integer, or None for a single trial without a trial axis."""
+    if num_trials is not None:
+        require(is_count(num_trials), "num_trials", "None or a positive integer", num_trials)
+        require_size("num_trials", num_trials)
+
+
+def require_one_a_trial(name: str, value: Any, num_trials: int) -> None:
+    """Raise unless the value is a number, or an array of one number a trial, (B,)."""
+    expected = f"a number or {num_trials} of them, one a trial"
+    if np.shape(value) not in ((), (num_trials,)):
+        raise ArgumentError(name, f"must be {expected}, got an array of shape {np.shape(value)}")
+
+
+def require_costs(cost: Floats, num_constraints: int) -> None:
+    """Raise unless feedback has as many costs, (n, C), as the setting has constraints."""
+    if cost.shape[1] != num_constraints:
+        expected = f"{num_constraints} cost(s)"
+        raise ValueError(
+            f'info["feedback_cost"] must have {expected} a slot, got {cost.shape[1]}; '
+            "play the environment whose setting the agent was made for"
+        )
+
+
+def seeds_of(seed: Any, num_trials: int | None) -> list[int]:
+    """Return the seeds of an agent's trials, one or B; raise a ValueError if their number differs."""
+    if num_trials is None:
+        return [one_seed(seed)]
+    listed = isinstance(seed, Sequence | np.ndarray) and not isinstance(seed, str)
+    if not listed or len(seed) != num_trials:
+        given = len(seed) if listed else shown(seed)
+        raise ArgumentError("seed", f"must be {num_trials} integers, one a trial; got {given}")
+    return list(map(one_seed, seed))
+
+
+def one_seed(seed: Any) -> int:
+    """Return the seed of one trial; raise unless it is an integer of at least 0."""
+    require_seed("seed", seed)
+    return int(seed)
+
+
+def require_context(observation: Any, several: bool) -> None:
+    """Raise where a recommendation needs a context and none is given."""
+    if several and observation is None:
+        raise ValueError("recommend needs the observation of a context, got None")
+
+
+def require_reset(done: bool) -> None:
+    """Raise unless the agent has been reset once."""
+    if not done:
+        raise RuntimeError("the agent was asked before its first reset; call reset(seed) first")
+
 
 Arguments = ParamSpec("Arguments")
 Made = TypeVar("Made")
@@ -109,25 +176,6 @@ def require_left_out(name: str, given: Any, default: Any, where: str, remedy: st
         )
 
 
-def require_types(what: str, values: Any, types: Mapping[str, Any], all_of_them: bool = True) -> None:
-    """Raise a ValueError unless some data of a file are a dict of exactly these fields, each of its type.
-
-    Lists become tuples; without `all_of_them` fields may be missing.
-    """
-    if not isinstance(values, dict):
-        raise ValueError(f"{what} in the file must be a dict, got {shown(values)}")
-    strangers = sorted(set(values) - set(types), key=str)
-    if strangers:
-        raise ValueError(f"the file has {what} with {strangers[0]!r}, which this version does not know")
-    missing = sorted(set(types) - set(values)) if all_of_them else []
-    if missing:
-        raise ValueError(f"the file has {what} without {missing[0]!r}")
-    for name, value in values.items():
-        if not _fits(value, types[name]):
-            words = " or ".join(_words(each) for each in _alternatives(types[name]))
-            raise ValueError(f"{name} of {what} in the file must be {words}, got {shown(value)}")
-
-
 def keywords_of(takes: Callable[..., Any]) -> list[str] | None:
     """Return the names that may be given by keyword, or None where any may."""
     taken: list[str] = []
@@ -143,7 +191,7 @@ def keywords_of(takes: Callable[..., Any]) -> list[str] | None:
 
 def typed_dict_of(takes: Callable[..., Any]) -> type | None:
     """Return the TypedDict of what a function hands on, `**options: Unpack[...]`, if it says one."""
-    for hinted in _annotations(takes).values():
+    for hinted in _resolved(_annotated(takes)).values():
         if get_origin(hinted) is Unpack:
             return get_args(hinted)[0]
     return None
@@ -153,11 +201,6 @@ def path_of(made: Callable[..., Any]) -> str:
     """Return the path of a function or a class, as `help` takes it."""
     kind = made if hasattr(made, "__qualname__") else type(made)
     return f"{kind.__module__}.{kind.__qualname__}"
-
-
-def _annotations(takes: Callable[..., Any]) -> Mapping[str, Any]:
-    """Return what arguments or fields are annotated with, if that has a meaning at run time."""
-    return _resolved(_annotated(takes))
 
 
 def _annotated(takes: Callable[..., Any]) -> Any:
@@ -172,7 +215,7 @@ def _annotated(takes: Callable[..., Any]) -> Any:
 @cache
 def _kinds(owner: Any, name: str) -> list[Kind | None]:
     """Return the kinds that an argument of a function or a dataclass may be of; None is any."""
-    return [_kind(each) for each in _alternatives(_resolved(owner).get(name))]
+    return [_kind(each) for each in alternatives(_resolved(owner).get(name))]
 
 
 @cache
@@ -189,54 +232,30 @@ def _resolved(owner: Any) -> Mapping[str, Any]:
     return found
 
 
-def _named(hinted: Any) -> Any:
+def named_of(hinted: Any) -> Any:
     """Return the type behind an alias, without arguments: NDArray of new numpy is one from Python 3.12 on."""
     while hasattr(alias := get_origin(hinted) or hinted, "__value__"):
         hinted = alias.__value__
     return hinted
 
 
-def _plain(hinted: Any) -> Any:
+def plain_of(hinted: Any) -> Any:
     """Return an annotation without its arguments."""
-    named = _named(hinted)
+    named = named_of(hinted)
     return get_origin(named) or named
 
 
-def _alternatives(hinted: Any) -> tuple[Any, ...]:
-    named = _named(hinted)
+def alternatives(hinted: Any) -> tuple[Any, ...]:
+    """Return the members of a union, or the annotation itself."""
+    named = named_of(hinted)
     return get_args(named) if get_origin(named) in (Union, UnionType) else (named,)
 
 
 def _kind(hinted: Any) -> Kind | None:
     if ONE_A_TRIAL in getattr(hinted, "__metadata__", ()):
         return PER_TRIAL
-    origin = _plain(hinted)
+    origin = plain_of(hinted)
     return KINDS.get(origin) if isinstance(origin, type) else None
-
-
-def _fits(value: Any, hinted: Any) -> bool:
-    """Return whether a value of a file, with all that is in it, is what an annotation says."""
-    kind, inside = _plain(hinted), get_args(_named(hinted))
-    if kind in (Union, UnionType):
-        return any(_fits(value, each) for each in inside)
-    if kind is list:
-        return isinstance(value, list) and all(_fits(each, inside[0]) for each in value)
-    if kind is tuple:
-        each_as = inside[:1] * len(value) if inside[-1] is Ellipsis and _is_listed(value) else inside
-        return _is_listed(value) and len(value) == len(each_as) and all(map(_fits, value, each_as))
-    if kind is dict:
-        rows = value.items() if isinstance(value, dict) else [(None, None)]
-        return all(_fits(key, inside[0]) and _fits(each, inside[1]) for key, each in rows)
-    return hinted is Any or (IN_FILES[kind].holds(value) if kind in IN_FILES else isinstance(value, kind))
-
-
-def _words(hinted: Any) -> str:
-    plain = _plain(hinted)
-    return IN_FILES[plain].expected if plain in IN_FILES else getattr(hinted, "__name__", str(hinted))
-
-
-def _is_listed(value: Any) -> bool:
-    return isinstance(value, list | tuple)
 
 
 def _is_real(value: Any) -> bool:
@@ -267,11 +286,6 @@ def _is_named(value: Any) -> bool:
     return isinstance(value, Mapping) and all(isinstance(key, str) for key in value)
 
 
-def _is_numeric(value: Any) -> bool:
-    """Return whether a value is an array, a number, or lists or tuples of these."""
-    return all(map(_is_numeric, value)) if _is_listed(value) else isinstance(value, np.ndarray | Real)
-
-
 PER_TRIAL = Kind("a number or an array of one a trial", _is_per_trial)
 KINDS: dict[Any, Kind] = {
     bool: Kind("True or False", lambda value: isinstance(value, bool)),
@@ -283,5 +297,3 @@ KINDS: dict[Any, Kind] = {
     np.ndarray: Kind("an array of numbers", _are_real),
     NoneType: Kind("None", lambda value: value is None),
 }
-# Files hold integers of any size, such as states of generators, and a number where all of an array are alike.
-IN_FILES = KINDS | {int: Kind("an integer", is_integer), np.ndarray: Kind("numbers", _is_numeric)}

@@ -301,13 +301,14 @@ def _point(name: str) -> EntryPoint:
 @cache
 def _registered(_places: tuple[str, ...]) -> dict[str, EntryPoint]:
     """Return where names lead, ours first, cached by the folders of packages: reading these takes 10 ms."""
-    points = {point.name: point for point in _built_in()}
+    points = {point.name: point for point in built_in()}
     for point in entry_points(group=GROUP):
         points.setdefault(point.name, point)
     return points
 
 
-def _built_in() -> list[EntryPoint]:
+def built_in() -> list[EntryPoint]:
+    """Return where the names of our own agents lead."""
     named = [(name, module) for module, written in BUILT_IN.items() for name in written.split()]
     return [EntryPoint(name, f"{__package__}.{of}:{name.replace('-', '_')}", GROUP) for name, of in named]
 

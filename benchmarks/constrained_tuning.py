@@ -17,7 +17,7 @@ import numpy as np
 from tables import measure
 
 from agents import Categorical, Integer, Linear, Log, Tuner
-from agents.real.best_at_end import LEARNING
+from agents.real.choice import LEARNING
 
 EXPERIMENTS = 40
 HEADER = ["problem", "agent", "infeasible", "median regret", "mean regret"]

@@ -30,7 +30,7 @@ from box_methods import Turn, agent_of, botorch
 from sklearn.gaussian_process.kernels import Matern
 from tables import write
 
-from agents.real.best_at_end import LEARNING
+from agents.real.choice import LEARNING
 from agents.tuning.plan import LENGTH_SCALE, LENGTH_SCALE_BOUNDS
 from bandit_envs.basics.types import Floats
 from bandit_envs.problems.benchmarks import branin_values, hartmann6_values

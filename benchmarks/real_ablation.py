@@ -25,7 +25,7 @@ from agents.model.model import Model
 from agents.real.agent import RealAgent
 from agents.real.choice import publishes, real_agent
 from agents.real.horizon import expected_improvement
-from agents.real.parts import RealParts
+from agents.real.quantities import RealParts
 from bandit_envs import Setting
 from bandit_envs.basics.types import Floats
 from bandit_envs.environment.registration import real_id

@@ -19,7 +19,7 @@ from scipy.stats import qmc
 from tables import measure
 
 from agents import Integer, Linear, Tuner
-from agents.real.best_at_end import LEARNING
+from agents.real.choice import LEARNING
 from bandit_envs.basics.types import Floats
 from gpbandits.evaluation.formats import text
 from gpbandits.evaluation.statistics import bootstrap_interval

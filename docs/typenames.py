@@ -9,11 +9,11 @@ from typing import Any
 import sphinx.util.inspect
 import sphinx.util.typing
 
-from agents import validation
+from agents import options
 from bandit_envs.basics import types
 
 NAMES = {getattr(types, name): name for name in ("Floats", "Ints", "Bools")}
-NAMES |= {validation.PerTrial: "PerTrial"}
+NAMES |= {options.PerTrial: "PerTrial"}
 WHOLE = sphinx.util.typing.stringify_annotation
 
 

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 
 import agents
-from agents.real.parameters import Parameters
-from agents.real.priors import usual_prior, with_line
-from agents.real.surrogate import HyperPrior, PointValues, Surrogate
+from agents.real.priors import HyperPrior, Parameters, usual_prior, with_line
+from agents.real.surrogate import PointValues, Surrogate
 from bandit_envs import Setting
 from bandit_envs.basics.types import Floats
 from bandit_envs.problem.feedback import delivery

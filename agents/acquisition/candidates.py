@@ -16,7 +16,7 @@ from ..beliefs.points import Points
 from ..beliefs.ridges import ObservationWeights
 from ..beliefs.safety import Safety, log_feasibility
 from ..model.rounds import Delivery
-from ..validation import PerTrial
+from ..options import PerTrial
 from ..widths.base import Width
 
 ZERO = np.zeros((1, 1))  # no bias

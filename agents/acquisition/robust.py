@@ -15,7 +15,7 @@ from ..beliefs.base import Belief, Fit
 from ..beliefs.points import Points
 from ..beliefs.ridges import ObservationWeights
 from ..model.model import Model
-from ..validation import PerTrial
+from ..options import PerTrial
 from ..widths.base import BOUND_REMEDY, MODEL_REMEDY, NOISE_REMEDY, Width
 from ..widths.information_gain import Gamma, Realised
 from .candidates import Candidates, ConfidenceBand, Rule

@@ -11,7 +11,7 @@ from bandit_envs.basics.types import Floats, Ints
 
 from ..beliefs.base import Belief
 from ..beliefs.points import Points
-from ..validation import PerTrial
+from ..options import PerTrial
 from ..widths.base import Width
 from .candidates import ZERO, Candidates, ConfidenceBand, Rule, Slopes
 from .improvement import (
@@ -136,7 +136,6 @@ class ProbabilityOfImprovement(Rule):
         return standardised_improvement(_improvement(candidates, self.xi), candidates.std)
 
     def slopes(self, candidates: Candidates) -> Slopes:
-        """Return 1 / sigma and -gap / sigma^2; 0 where sigma is 0."""
         return Slopes(*standardised_slopes(_improvement(candidates, self.xi), candidates.std))
 
 

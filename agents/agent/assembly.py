@@ -14,10 +14,10 @@ from bandit_envs.basics.types import Floats, Ints
 from ..acquisition.candidates import Rule
 from ..model.choice import Recommendation
 from ..model.model import Model
+from ..options import require_one_a_trial, require_trials, seeds_of
 from ..protocol import BaseAgent, adapted
 from ..restarts.alarms import CalibratedAlarm
 from ..stopping.by_name import Stops, joined_stops
-from ..validation import require_one_a_trial, require_trials, seeds_of
 from .assumptions import FORM, Learnt
 from .gp_agent import GPAgent
 from .repeating import repeating, require_repeatable

@@ -21,7 +21,7 @@ from ..model.model import Model
 from ..model.rounds import PENDING, Rows, in_time
 from ..objectives.primal_dual import Feasible
 from ..objectives.separate_models import SeparateModels
-from ..validation import PerTrial
+from ..options import PerTrial
 from .generators import Streams
 
 FORM = "pairs"  # the posterior that is cheapest to build again: it keeps no prior covariance

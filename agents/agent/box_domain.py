@@ -25,10 +25,10 @@ from ..kernels.visited import Visited
 from ..model.choice import argmax_with_ties
 from ..model.model import Model
 from ..objectives.base import Objective, terms_of
+from ..options import require_reset
 from ..posteriors.play_factor import PlayFactor
 from ..stopping.by_name import PATIENCE
 from ..stopping.stopping_candidates import StoppingCandidates
-from ..validation import require_reset
 from .candidate_views import candidates_of_plays
 from .domain import TIE, Domain, Playing, Proposed
 from .repeating import repeats

@@ -21,9 +21,9 @@ from ..beliefs.surface import ONLY, keeping_plays
 from ..box.search import around, sobol
 from ..model.choice import only_offered
 from ..model.rounds import PENDING, in_time
+from ..options import PerTrial
 from ..stopping.by_name import PATIENCE
 from ..stopping.stopping_candidates import CandidateCosts, StoppingCandidates
-from ..validation import PerTrial
 
 Playing = Any  # a `GPAgent`, whose module imports this one
 CLOUD = 512  # quasi-random points of a box

@@ -14,8 +14,8 @@ from bandit_envs.basics.types import Bools, Floats, Ints
 from ..beliefs.points import Arms, Points
 from ..model.choice import argmax_with_ties, arms_among, arms_of, only_offered, require_offered
 from ..model.model import Model
+from ..options import require_reset
 from ..stopping.stopping_candidates import StoppingCandidates
-from ..validation import require_reset
 from .candidate_views import ArmsView, candidates_on_arms
 from .repeating import repeats
 

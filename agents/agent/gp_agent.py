@@ -26,11 +26,11 @@ from ..model.model import Model
 from ..model.rounds import PENDING, Clock, Delivery, in_time
 from ..model.units import weights_of_stds
 from ..objectives.base import Objective, Revision, Reward
+from ..options import require_trials, seeds_of
 from ..protocol import defines
 from ..restarts.base import Never, Restart
 from ..stopping.by_name import Stopping, make_rules
 from ..stopping.stopping_candidates import StoppingCandidates
-from ..validation import require_trials, seeds_of
 from ..widths.base import ONE
 from .assumptions import Given
 from .book import NO_ROUNDS, Book

@@ -19,8 +19,8 @@ from ..beliefs.base import Belief
 from ..model.choice import Recommendation, TieBreaker
 from ..model.model import Model
 from ..model.rounds import Delivery, in_time
+from ..options import require_reset, require_trials, seeds_of
 from ..protocol import BaseAgent
-from ..validation import require_reset, require_trials, seeds_of
 from .assembly import TrialList, assemble, of_first
 from .generators import Streams, build
 from .gp_agent import GPAgent

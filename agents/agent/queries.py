@@ -16,9 +16,9 @@ from ..beliefs.points import Arms, Points
 from ..model.choice import Recommendation
 from ..model.defaults import rests_on_default
 from ..objectives.base import Objective
+from ..options import require_context, require_reset
 from ..restarts.base import Restart
 from ..stopping.by_name import Stopping, Stops
-from ..validation import require_context, require_reset
 from .assumptions import Given
 from .domain import Domain
 

@@ -12,8 +12,7 @@ from bandit_envs.problem.feedback import Feedback, spendings
 from bandit_envs.problem.setting import Setting
 
 from ..model.choice import Recommendation, arms_among, arms_of, offered_in, require_offered
-from ..options import require_arms
-from ..validation import one_seed, require_context, require_costs, require_reset
+from ..options import one_seed, require_arms, require_context, require_costs, require_reset
 from .book import Book
 from .single_trial import ChoosingAgent
 

@@ -20,8 +20,8 @@ from ..kernels.amplitude import scaled_to_std
 from ..model.choice import Recommendation, offered_in
 from ..model.defaults import assumed_kernel, tells_mean
 from ..model.units import mean_and_std, sizes_of
+from ..options import one_seed, require_reset
 from ..protocol import Shown, adapted
-from ..validation import one_seed, require_reset
 from .assembly import PER_TRIAL, TrialList
 from .generators import Streams
 

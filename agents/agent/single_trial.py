@@ -16,9 +16,8 @@ from ..model.choice import Recommendation, TieBreaker, arms_among, arms_of, offe
 from ..model.defaults import ModelOptions
 from ..model.model import Model
 from ..model.rounds import Delivery
-from ..options import require_absent, require_arms, require_once
+from ..options import one_seed, require_absent, require_arms, require_context, require_once, require_reset
 from ..protocol import BaseAgent
-from ..validation import one_seed, require_context, require_reset
 from .book import Book
 from .generators import Streams
 

@@ -28,9 +28,8 @@ from ..model.rounds import Delivery
 from ..model.units import PerCost, mean_and_std, once_model
 from ..objectives.parts import each_with_own_noise
 from ..objectives.separate_models import CostModelSpec
-from ..options import require_absent, require_arms
+from ..options import PerTrial, require_absent, require_arms, require_costs
 from ..protocol import handles
-from ..validation import PerTrial, require_costs
 
 RHO = 0.1
 INITIAL = 2

@@ -33,11 +33,10 @@ from ..model.model import Model
 from ..model.rounds import ByRound, Delivery, shares_of_rounds
 from ..named import name_or_other
 from ..objectives.base import Band, Reward
-from ..options import require_left_out
+from ..options import PerTrial, require_left_out
 from ..posteriors.laplace import NODE_SHARES, NODES, Laplace, OutcomeLikelihood, PlayedRows, curved
 from ..posteriors.latent import LatentPlays, LatentPosterior, PlayOutcomes
 from ..protocol import handles, states_propensities
-from ..validation import PerTrial
 from ..widths.base import FixedWidth
 from ..widths.by_name import make_width
 

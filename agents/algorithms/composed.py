@@ -22,8 +22,7 @@ from ..objectives.by_name import APART, BY_RULE, CONSTRAINTS, constraint_for
 from ..options import require_left_out
 from ..protocol import handles
 from ..real.agent import RealAgent
-from ..real.best_at_end import refused
-from ..real.choice import publishes, real_agent, suited
+from ..real.choice import publishes, real_agent, refused, suited
 from ..real.earlier import EarlierTasks, checked_results, sides
 from ..real.improving import ImprovingAgent
 from ..restarts.by_name import make_restart
@@ -71,7 +70,7 @@ def gp_agent(
     Args:
         goal: "regret" of all rounds, or "best": the best point at the end, for which exact values are never
             asked for twice; the default of a `Tuner`, without parts, contexts and costs. See
-            `agents.real.best_at_end`.
+            `agents.real.choice`.
         like: results of earlier tasks on the same parameters, a list of (features, values), (n, d) and (n,),
             the features as those of the arms or of the box; see `agents.real.earlier`. Not with parts or a
             model of your own, contexts, or plays that have costs.

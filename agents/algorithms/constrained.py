@@ -34,8 +34,8 @@ from ..objectives.parts import (
 )
 from ..objectives.penalties import PSI, Multiplicative
 from ..objectives.primal_dual import Feasible
+from ..options import PerTrial
 from ..protocol import handles
-from ..validation import PerTrial
 from ..widths.by_name import improved_width
 
 FIRST = 5  # uniform plays from which prior means and amplitudes are taken

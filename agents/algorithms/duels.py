@@ -27,9 +27,8 @@ from ..beliefs.preferences import LikelihoodSet, Preferences
 from ..model.defaults import DefaultBound
 from ..model.model import Model
 from ..named import name_or_other
-from ..options import typed
+from ..options import PerTrial, one_seed, require_reset, typed
 from ..protocol import handles
-from ..validation import PerTrial, one_seed, require_reset
 
 MIXTURE = "mixture"
 SHOWN = 2.0  # stds of the band of an agent whose rule does not use it

@@ -20,8 +20,8 @@ from ..agent.assembly import TrialList, each_trial
 from ..agent.single_trial import ChoosingAgent
 from ..model.choice import Recommendation, offered_in, require_offered
 from ..model.units import PriorUnits, known_per_cost, mean_and_std, sizes_of
+from ..options import one_seed, require_reset, require_trials, seeds_of
 from ..protocol import BaseAgent, handles, states_propensities
-from ..validation import one_seed, require_reset, require_trials, seeds_of
 
 DEVIATION, MEAN = 1.88, -3.01  # of the prior of the two discs, in whose units the constants below were found
 HALF_WIDTH = 3.0  # of [0, 6]^d, the box in whose units steps and radii are given
@@ -242,7 +242,6 @@ class RandomAgent(ChoosingAgent):
         self.offered, self.round = None, 0
 
     def act(self, observation: Floats) -> Any:
-        """Draw an arm, a pair of arms or a point of [-1, 1]^d per trial."""
         require_reset(self.round >= 0)
         require_offered(self.offered, self.setting)
         rows = [None] * len(self._rngs) if self.offered is None else list(self.offered)

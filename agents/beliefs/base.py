@@ -14,9 +14,9 @@ from bandit_envs.basics.types import Bools, Floats, Ints
 from ..model.model import Model
 from ..model.rounds import Clock, Delivery, Rows
 from ..model.units import profile_weights
+from ..options import PerTrial
 from ..posteriors import Posterior, posterior
 from ..posteriors.base import SufficientStatistics
-from ..validation import PerTrial
 
 ROUNDING = 1e-9  # of a weight: rounding error left by removed plays
 ZERO, NO_BIAS = np.zeros(()), np.zeros(1)  # arrays: a number would be converted in every round

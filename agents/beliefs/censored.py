@@ -12,7 +12,7 @@ from bandit_envs.laws.functions import SELDOM_BELOW
 
 from ..model.model import Model
 from ..model.rounds import ByRound, Clock, Delivery, Rows, default_window, in_time
-from ..validation import PerTrial
+from ..options import PerTrial
 from .base import Belief, Known, make_posterior, observe, successor, withdraw
 
 DROPPED = -1  # in place of a point

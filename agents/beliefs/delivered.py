@@ -14,10 +14,10 @@ from bandit_envs.kernels.gram import Gram
 
 from ..model.model import Model
 from ..model.rounds import Clock, Delivery, Rows
+from ..options import PerTrial
 from ..posteriors import Posterior
 from ..posteriors.forgetting.fading import Discounted, Drifting, LastCounts, LastPlays, Wandering
 from ..posteriors.forgetting.memory import ForgettingPosterior, Memory
-from ..validation import PerTrial
 from .base import Belief, make_posterior, observe, waves
 
 STEPS = 40_000  # operations of a factorisation in the time of one pass over a window of plays

@@ -18,7 +18,7 @@ from bandit_envs.problem.setting import Setting
 from bandit_envs.problem.setting_checks import check_prior_mean
 
 from ..kernels.amplitude import is_found, largest_prior_std, order_of, unit_kernel
-from ..validation import PerTrial
+from ..options import PerTrial
 
 NOISE_FLOOR = 1e-6  # smallest default lambda, in prior variances: a jitter, for noiseless problems
 LEARNT_NOISE_FLOOR = 1e-8  # smallest learnt lambda: 1e-6 blurs an optimum

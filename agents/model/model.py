@@ -19,8 +19,7 @@ from bandit_envs.problem.composition import check_kernel
 from bandit_envs.problem.setting import Setting
 
 from ..kernels.amplitude import largest_prior_std
-from ..options import require_left_out, typed
-from ..validation import PerTrial
+from ..options import PerTrial, require_left_out, typed
 from . import defaults
 from .defaults import DefaultBound
 from .hyperparameters import Hyperparameters, Learning

@@ -20,8 +20,7 @@ from ..model.defaults import NOISE_FLOOR, DefaultBound, ModelOptions, SharedOpti
 from ..model.model import Model
 from ..model.units import PerCost, PriorUnits, centred_model, known_per_cost
 from ..named import chosen
-from ..options import require_left_out, typed
-from ..validation import PerTrial
+from ..options import PerTrial, require_left_out, typed
 from .base import Objective
 from .first_plays import GivenUnits, Values
 from .penalised import Penalised, PenalisedModels

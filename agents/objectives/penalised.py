@@ -12,8 +12,8 @@ from ..beliefs.points import Points
 from ..model.model import Model
 from ..model.rounds import Delivery
 from ..model.units import PriorUnits, Units
+from ..options import require_costs
 from ..posteriors import SufficientStatistics
-from ..validation import require_costs
 from .base import NOTHING, Band, Objective, Revision
 from .first_plays import GivenUnits, Ledger, first_plays_of
 from .penalties import Multipliers, Penalty, Weights

@@ -13,7 +13,7 @@ import numpy as np
 from bandit_envs.basics.arguments import require_not_negative, require_positive
 from bandit_envs.basics.types import Floats, Ints
 
-from ..validation import PerTrial
+from ..options import PerTrial
 
 LARGEST_EXPONENT = 700.0  # beyond it exp overflows
 RHO = 10.0  # the code of EPBO takes 1, too little where a unit of cost matters more

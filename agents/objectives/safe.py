@@ -8,7 +8,13 @@ from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 
-from bandit_envs.basics.arguments import require, require_choice, require_integer, require_not_negative
+from bandit_envs.basics.arguments import (
+    ArgumentError,
+    require,
+    require_choice,
+    require_integer,
+    require_not_negative,
+)
 from bandit_envs.basics.types import Bools, Floats, Ints
 from bandit_envs.problem.setting import Setting
 from bandit_envs.problem.setting_checks import checked_arms, checked_slopes
@@ -19,7 +25,6 @@ from ..model.model import Model
 from ..model.rounds import Delivery
 from ..model.units import PerCost, PriorUnits
 from ..options import require_arms, require_left_out, typed
-from ..validation import require_known
 from .base import Band
 from .parts import CostModelOptions, PenalisedParts, model_and_costs
 from .safe_masks import ByBands, ByNeighbours, ByPlays, SafeMask
@@ -75,7 +80,7 @@ class SafeSpec(NamedTuple):
     def _slopes(self, setting: Setting, prior: PriorUnits) -> Floats:
         remedy = "make the environment with safe_seed=True and its model published, or give a bound on the "
         task = "to certify points around safe arms"
-        found = require_known(
+        found = _require_known(
             "lipschitz", self.lipschitz, setting.lipschitz, task, f"{remedy}slope of each cost"
         )
         return np.asarray(prior.of_costs(checked_slopes("lipschitz", found, setting.num_constraints)))
@@ -124,7 +129,6 @@ class Safe(SeparateModels):
         return np.where(self.safety(points.context, t).safe, super().penalised(scores, points, t), -np.inf)
 
     def combined(self, scores: Floats, bands: Iterable[Band], t: Ints) -> Floats:
-        """The scores: no arm of S is charged."""
         return scores
 
     def observe(self, trial: Ints, cost: Floats) -> None:
@@ -230,7 +234,7 @@ def _require_units(setting: Setting, model: Model, options: Mapping[str, Any]) -
     task = "to keep costs in every round: it says how far each may vary"
     remedy = "give one of each cost, such as constraint_prior_std=[2.0], or make the setting with it"
     given, published = options.get("constraint_prior_std"), setting.constraint_prior_std
-    require_known("constraint_prior_std", given, published, task, remedy)
+    _require_known("constraint_prior_std", given, published, task, remedy)
 
 
 def _seed_of(setting: Setting, given: Any) -> Ints:
@@ -244,5 +248,13 @@ def _seed_of(setting: Setting, given: Any) -> Ints:
         'safe_seed=[3]; a Tuner takes parameters: safe=[{"x": 0.1}]'
     )
     task = "to play safely from the first round on"
-    known = require_known("safe_seed", given, setting.safe_seed, task, remedy)
+    known = _require_known("safe_seed", given, setting.safe_seed, task, remedy)
     return checked_arms("safe_seed", known, num_arms)
+
+
+def _require_known(name: str, given: Any, published: Any, task: str, remedy: str) -> Any:
+    """Return the given option or, if that is None, the published one; raise where both are None."""
+    known = published if given is None else given
+    if known is None:
+        raise ArgumentError(name, f"must be known {task}, got None; {remedy}")
+    return known

@@ -22,8 +22,8 @@ from ..model.model import Model
 from ..model.rounds import Clock, Delivery, Rows
 from ..model.units import PriorUnits, Units
 from ..named import is_name
+from ..options import require_costs
 from ..posteriors import SufficientStatistics
-from ..validation import require_costs
 from ..widths.base import Width
 from ..widths.by_name import improved_width, make_width
 from .base import NOTHING, Band, Objective, Revision

@@ -14,9 +14,8 @@ from bandit_envs.problem.feedback import Feedback
 from bandit_envs.problem.setting import Setting
 
 from ..model.choice import arms_of
-from ..options import require_taken
+from ..options import one_seed, require_reset, require_taken
 from ..protocol import BaseAgent, handles, requires
-from ..validation import one_seed, require_reset
 from . import engines
 from .engines import Engine, OptimiserTask, quietly
 
@@ -41,7 +40,6 @@ class OptimiserAgent(BaseAgent):
         self.round, self._action = 0, None
 
     def act(self, observation: Floats) -> Any:
-        """Return the optimiser's proposal, which stays until it is played."""
         require_reset(self._engine is not None)
         assert self._engine is not None
         if self._action is None:

@@ -17,15 +17,12 @@ from ..agent.queries import NEVER
 from ..agent.single_trial import ArmAgent
 from ..model.choice import argmax_with_ties, arms_of, offered_in
 from ..model.model import Model
-from ..validation import one_seed, require_costs, require_reset
-from .changes import ChangeSums, surprise
-from .costs import LIKELY
+from ..options import one_seed, require_costs, require_reset
+from .anew import ChangeSums, surprise
 from .earlier import EarlierTasks
-from .first_plays import spread_out
-from .horizon import rounds_to_use
-from .parts import RealParts
-from .quantities import PlayValues, PointRecord, QuantitySpec
-from .rules import HorizonRule, PricedRule, RoundFacts
+from .horizon import LIKELY, rounds_to_use
+from .quantities import PlayValues, PointRecord, QuantitySpec, RealParts
+from .rules import HorizonRule, PricedRule, RoundFacts, spread_out
 
 TIE = 1e-9  # in units of the reward
 LARGEST = 1e140  # size of values whose squares are numbers
@@ -39,10 +36,7 @@ class RealAgent(ArmAgent):
     """Plays one trial on arms.
 
     Args:
-        model: the published setting, with the user's kernel, noise and mean, if any.
         published: whether kernel, mean and noise of the model are known, or defaults.
-        parts: what it is made of.
-        earlier: what earlier tasks tell, if there are any.
     """
 
     def __init__(self, model: Model, published: bool, parts: RealParts, earlier: EarlierTasks | None = None):
@@ -57,7 +51,6 @@ class RealAgent(ArmAgent):
         self.num_first = min(first, decisions.num_arms)
 
     def reset(self, seed: int) -> None:
-        """Forget everything."""
         streams = Streams([one_seed(seed)])
         self._rng, of_fits = (streams.of(role)[0] for role in ("first plays", "fits"))
         self.learners = self.spec.learners(of_fits)
@@ -68,7 +61,6 @@ class RealAgent(ArmAgent):
         super().reset(seed)
 
     def begin(self) -> None:
-        """Start a trial."""
         self.record = PointRecord(len(self.learners))
         self._plays: list[PlayValues] = []  # of which a change makes some stale
         self._delays: list[int] = []
@@ -96,7 +88,6 @@ class RealAgent(ArmAgent):
         return None if self.changes is None else list(self.changes.alarms)
 
     def act(self, observation: Floats) -> int:
-        """Return the arm to play in the observed context."""
         z = int(self.context(observation)[0])
         uniform, offered = self.tie_breaker(), self.available()[0]
         if self._begins:
@@ -165,7 +156,6 @@ class RealAgent(ArmAgent):
         return RoundFacts(z, offered, pending.point[pending.round >= stale], left, delay, use, budget)
 
     def update(self, observation: Floats, action: Any, reward: Any, info: dict[str, Any]) -> None:
-        """Learn from a round."""
         context = self.context(observation)
         arm = arms_of(action, 1, self.setting.decisions.num_arms)
         feedback, offered = Feedback.arrived(info), offered_in(info, self.setting, None)
@@ -260,7 +250,6 @@ class RealAgent(ArmAgent):
         return int(likely[mean[likely].argmax()])
 
     def known_at(self, context: Ints) -> tuple[Floats, Floats]:
-        """Return mean and std of the reward of each arm, (A,) each, in its unit."""
         return self._moments(0, context)
 
     def beliefs(self, observation: Floats) -> list[tuple[Floats, Floats]]:

@@ -27,12 +27,9 @@ from bandit_envs.basics.arguments import require
 from bandit_envs.basics.types import Floats
 from bandit_envs.problem.setting import Setting
 
-from .box_posterior import BoxPosterior
-from .fits import likeliest_of_all
-from .learner import QUIETER
-from .parameters import Parameters
-from .posterior import SurrogatePosterior
-from .priors import usual_prior
+from .learner import QUIETER, likeliest_of_all
+from .posterior import BoxPosterior, SurrogatePosterior
+from .priors import Parameters, usual_prior
 from .surrogate import PointValues, Surrogate
 from .values import Converging
 
@@ -49,7 +46,6 @@ def checked_results(like: Any, setting: Setting) -> list[Results]:
 
     Args:
         like: a list of (features, values), (n, D) and (n,), of which larger values are better.
-        setting: of the present task.
     """
     require(isinstance(like, Sequence) and not isinstance(like, str), "like", "a list of earlier tasks", like)
     require(
@@ -92,12 +88,7 @@ class EarlierTasks:
 
     @classmethod
     def of(cls, results: Sequence[Results], low: Floats, span: Floats) -> EarlierTasks | None:
-        """Learn from results; None where no task predicts itself.
-
-        Args:
-            results: of the tasks, see `checked_results`.
-            low, span: of the present one's features, see `sides`.
-        """
+        """Learn from `checked_results`, on the present `sides`; None where no task predicts itself."""
         tasks = [_task((features - low) / span, values) for features, values in results]
         if not tasks:
             return None
@@ -132,7 +123,6 @@ class EarlierTasks:
         """Return a surrogate that knows of the earlier tasks.
 
         Args:
-            surrogate: of the present task.
             published: whether its prior is that of a published model, which is kept.
             exact: whether values have no noise.
         """

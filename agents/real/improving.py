@@ -26,27 +26,26 @@ from ..agent.single_trial import ChoosingAgent
 from ..box.search import UnitSurface, make_search
 from ..kernels.visited import Visited
 from ..model.choice import Recommendation, argmax_with_ties, arms_among, arms_of, offered_in
-from ..validation import one_seed, require_reset
-from .best_at_end import FIRST
-from .box_posterior import (
+from ..options import one_seed, require_reset
+from .anew import Gains
+from .choice import FIRST
+from .earlier import EarlierTasks, sides
+from .learner import NotedLearner
+from .posterior import (
     BoxPosterior,
     ImprovementSurface,
     LevelSurface,
     MeanSurface,
     NearSurface,
+    SurrogatePosterior,
     best_mean,
     log_improvement,
     on,
     with_pending,
 )
-from .earlier import EarlierTasks, sides
-from .learner import NotedLearner
-from .parameters import Parameters
-from .posterior import SurrogatePosterior
-from .priors import exact_prior, noisy_prior
+from .priors import Parameters, exact_prior, noisy_prior
 from .quantities import PlayValues, PointRecord
-from .shortlist import Shortlist
-from .stuck import Gains
+from .rules import Shortlist
 from .surrogate import Surrogate
 from .values import Converging, HalfRank
 
@@ -58,8 +57,6 @@ class ImprovingAgent(Resumable, ChoosingAgent):
 
     Args:
         setting: of the trial; where its noise std is 0 no point is played again while another is left.
-        search: of a box, see `make_search`.
-        earlier: what earlier tasks tell, if there are any.
     """
 
     def __init__(self, setting: Setting, search: Any = None, earlier: EarlierTasks | None = None):
@@ -70,7 +67,6 @@ class ImprovingAgent(Resumable, ChoosingAgent):
         self.round = -1  # before the first reset
 
     def reset(self, seed: int) -> None:
-        """Forget everything."""
         self.streams = Streams([one_seed(seed)])
         self.book, self.round, self.offered = Book(1, self.setting.horizon), 0, None
         if self.setting.continuous:
@@ -95,7 +91,6 @@ class ImprovingAgent(Resumable, ChoosingAgent):
         self._gains = Gains(self.round)
 
     def act(self, observation: Floats) -> Any:
-        """Choose an arm, or an action in [-1, 1]^d."""
         require_reset(self.round >= 0)
         learner = self._learn()
         (rng,) = self.streams.of_round("search", self.round)
@@ -185,7 +180,6 @@ class ImprovingAgent(Resumable, ChoosingAgent):
         return (points - self._low) / self._span
 
     def update(self, observation: Floats, action: Any, reward: Any, info: dict[str, Any]) -> None:
-        """Learn from a round."""
         require_reset(self.round >= 0)
         feedback, stds = Feedback.arrived(info), feedback_stds(info)
         offered = offered_in(info, self.setting, None)
@@ -235,17 +229,11 @@ class ImprovingAgent(Resumable, ChoosingAgent):
                 learner.restart(0)
 
     def drop(self, rounds: Ints) -> None:
-        """Forget pending plays that will never be delivered, (n,)."""
         rounds = np.atleast_1d(np.asarray(rounds, dtype=np.int64))
         self.book.drop(np.zeros_like(rounds), rounds)
 
     def recommend(self, observation: Floats | None = None, among: Any = None) -> Recommendation:
-        """Recommend the point of the largest posterior mean, where values are exact the best one seen.
-
-        Args:
-            observation: of no context.
-            among: the actions to choose from, (n,) or on a box (n, d); default all.
-        """
+        """Recommend the point of the largest posterior mean, where values are exact the best one seen."""
         require_reset(self.round >= 0)
         learner = self._informed(self.learners[0], self.whole, 0) if self.whole.count else None
         if self.setting.continuous:
@@ -293,11 +281,9 @@ class ImprovingAgent(Resumable, ChoosingAgent):
         self._learn()
 
     def notes(self) -> dict[str, Any]:
-        """Return the fits found so far, as data."""
         return {"found": self.found}
 
     @contextmanager
     def replaying(self, notes: Mapping[str, Any]) -> Iterator[None]:
-        """Replay within, after a reset, the history up to these notes."""
         with self.found.replaying(notes["found"]):
             yield

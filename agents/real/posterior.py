@@ -1,9 +1,10 @@
-"""The posterior of a surrogate: means, and variances with and without pending plays."""
+"""The posterior of a surrogate at its points and on a box, and the improvement that a search climbs."""
 
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from dataclasses import replace
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from scipy.linalg.blas import dtrsm  # type: ignore[attr-defined]
@@ -11,7 +12,8 @@ from scipy.linalg.lapack import dpotrs, dtrtrs  # type: ignore[attr-defined]
 
 from bandit_envs.basics.types import Floats, Ints
 
-from .surrogate import JITTER, PointValues, Surrogate, factor
+from ..acquisition.improvement import improvement_climbed, log_augmentation, log_expected_improvement
+from .surrogate import JITTER, PointValues, Surrogate, factor, squared_distances
 
 
 class Predicted(NamedTuple):
@@ -72,3 +74,195 @@ class SurrogatePosterior:
         within += np.multiply.outer(mine, mine) / self.precision
         upper, failed = factor(within, self.noise_at(pending))
         return np.zeros(len(points)) if failed else np.square(dtrtrs(upper, cross, trans=1)[0]).sum(axis=0)
+
+
+LEAST_VARIANCE = 1e-20  # of the amplitude, under a root
+
+
+class EarlierMeans(Protocol):
+    """What earlier tasks say between the points, see `earlier`."""
+
+    def means(self, columns: Floats) -> Floats:
+        """Return e, (n, D) -> (n, J)."""
+        ...
+
+    def slopes(self, columns: Floats, weight: Floats) -> Floats:
+        """Return the slopes of the sum of weights, (J, n), times e at n points, (n, D)."""
+        ...
+
+
+class MomentsAt(NamedTuple):
+    """Mean and variance of t at n points of a box, with what their slopes are made of."""
+
+    mean: Floats  # (n,)
+    variance: Floats  # (n,)
+    square: Floats  # (u, n) r^2
+    half: Floats  # (u, n) L^-1 k
+    rest: Floats  # (n,) 1 - 1'C^-1 k
+
+
+class BoxPosterior:
+    """The posterior between the points of a surrogate of numbers, without data sets or a linear part."""
+
+    def __init__(self, posterior: SurrogatePosterior, earlier: EarlierMeans | None = None):
+        self.posterior, self._earlier, surrogate = posterior, earlier, posterior.surrogate
+        self.scale = surrogate.scales(posterior.theta)
+        self.amplitude = surrogate.amplitude(posterior.theta)
+        self._played = surrogate.parameters.columns[posterior.seen.point] * self.scale  # (u, D)
+        if earlier is not None:
+            assert surrogate.earlier is not None
+            self._seen_means = surrogate.earlier[posterior.seen.point]  # (u, J)
+
+    def mean(self, points: Floats) -> Floats:
+        """Return means at points in [0, 1]^D, (n, D) -> (n,)."""
+        across = self.amplitude * self.posterior.surrogate.shape.value(self._square(points))
+        if self._earlier is not None:
+            across += self._seen_means @ self._earlier.means(points).T
+        return self.posterior.centre + self.posterior.alpha @ across
+
+    def _square(self, points: Floats) -> Floats:
+        return squared_distances(self._played, points * self.scale)
+
+    def at(self, points: Floats) -> MomentsAt:
+        """Return what is known of points in [0, 1]^D, (n, D)."""
+        known = self.posterior
+        square = self._square(points)
+        across, prior = self.amplitude * known.surrogate.shape.value(square), self.amplitude
+        if self._earlier is not None:
+            means = self._earlier.means(points)
+            across += self._seen_means @ means.T
+            prior = prior + np.square(means).sum(axis=1)
+        half, rest = known.halves(across)
+        variance = prior - np.einsum("un,un->n", half, half) + rest**2 / known.precision
+        least = LEAST_VARIANCE * self.amplitude
+        return MomentsAt(known.centre + known.alpha @ across, np.maximum(variance, least), square, half, rest)
+
+    def slopes(self, points: Floats, found: MomentsAt, of_mean: Floats, of_variance: Floats) -> Floats:
+        """Return slopes of a function of mean and variance, (n, D), from its derivatives, (n,) each.
+
+        dk / dx = -a s(r^2) (x - x_i) / l^2, s being minus twice the slope of the correlation in r^2.
+        """
+        known = self.posterior
+        back = dtrtrs(known.upper, found.half, trans=0)[0]  # C^-1 k
+        weight = known.alpha[:, None] * of_mean - 2.0 * back * of_variance
+        weight -= 2.0 * known.ones[:, None] * (found.rest / known.precision * of_variance)
+        more = 0.0
+        if self._earlier is not None:
+            means = self._earlier.means(points).T
+            more = self._earlier.slopes(points, self._seen_means.T @ weight + 2.0 * means * of_variance)
+        weight *= -self.amplitude * known.surrogate.shape.slope(found.square)
+        own = (weight.sum(axis=0)[:, None] * points * self.scale - weight.T @ self._played) * self.scale
+        return own + more
+
+
+def log_improvement(gap: Floats, variance: Floats, noise: float) -> Floats:
+    """Return log E[(gap + s Z)+], s^2 = variance, with noise augmented, (n,) of the same shape."""
+    scores = log_expected_improvement(gap, np.sqrt(variance))
+    return scores + log_augmentation(variance, noise)[0] if noise else scores
+
+
+class ImprovementSurface:
+    """log E[(t(x) - t*)+] on a box, with noise augmented, as a search reads it.
+
+    Args:
+        best: t*.
+        low, span: the box, (d,).
+        noise: its variance, in the unit of t; 0 where values are exact.
+    """
+
+    unit = 1.0  # of the scores
+
+    def __init__(self, on_box: BoxPosterior, best: float, low: Floats, span: Floats, noise: float = 0.0):
+        self._on_box, self._best, self._low, self._span = on_box, best, low, span
+        self._noise = noise
+
+    @property
+    def rows(self) -> int:
+        """Number of points whose covariances the std is computed from."""
+        return len(self._on_box.posterior.seen.point)
+
+    def scores(self, arms: Floats) -> Floats:
+        """Return scores, (n, d) -> (n,)."""
+        found = self._on_box.at((arms - self._low) / self._span)
+        return log_improvement(found.mean - self._best, found.variance, self._noise)
+
+    def climb(self, arms: Floats) -> tuple[Floats, Floats]:
+        """Return scores and slopes, (n, d) -> (n,) and (n, d)."""
+        points = (arms - self._low) / self._span
+        found = self._on_box.at(points)
+        std = np.sqrt(found.variance)
+        scores, in_gap, in_std = improvement_climbed(found.mean - self._best, std)
+        in_variance = in_std / (2.0 * std)
+        if self._noise:
+            more, slope = log_augmentation(found.variance, self._noise)
+            scores, in_variance = scores + more, in_variance + slope
+        return scores, self._on_box.slopes(points, found, in_gap, in_variance) / self._span
+
+
+class MeanSurface(ImprovementSurface):
+    """The posterior mean of t on a box."""
+
+    def scores(self, arms: Floats) -> Floats:
+        return self._on_box.at((arms - self._low) / self._span).mean
+
+    def climb(self, arms: Floats) -> tuple[Floats, Floats]:
+        points = (arms - self._low) / self._span
+        found = self._on_box.at(points)
+        one = np.ones(len(points))
+        return found.mean, self._on_box.slopes(points, found, one, 0.0 * one) / self._span
+
+
+class NearSurface:
+    """Minus the squared distance from a point, so that a search returns the nearest one that is allowed."""
+
+    unit, rows = 1.0, 0
+
+    def __init__(self, point: Floats, span: Floats):
+        self._point, self._span = point, span
+
+    def scores(self, arms: Floats) -> Floats:
+        """Return scores, (n, d) -> (n,)."""
+        return -np.square((arms - self._point) / self._span).sum(axis=1)
+
+    def climb(self, arms: Floats) -> tuple[Floats, Floats]:
+        """Return scores and slopes, (n, d) -> (n,) and (n, d)."""
+        return self.scores(arms), -2.0 * (arms - self._point) / self._span**2
+
+
+class LevelSurface:
+    """A surface on which all points are equal: a search then returns points that cover the box."""
+
+    unit, rows = 1.0, 0
+
+    def scores(self, arms: Floats) -> Floats:
+        """Return zeros, (n, d) -> (n,)."""
+        return np.zeros(len(arms))
+
+    def climb(self, arms: Floats) -> None:
+        """Return that there are no slopes."""
+
+
+def with_pending(posterior: SurrogatePosterior, pending: Ints) -> SurrogatePosterior:
+    """Return the posterior where pending plays had the values expected of them: its mean is the same."""
+    if not len(pending):
+        return posterior
+    seen, one = posterior.seen, np.ones(len(pending))
+    expected = posterior.at(pending).mean
+    more = [np.append(seen.point, pending), np.append(seen.plays, one), np.append(seen.mean, expected)]
+    more += [np.append(seen.squares, 0.0 * one), np.append(seen.weight, one)]
+    return SurrogatePosterior(posterior.surrogate, posterior.theta, type(seen)(*more))
+
+
+def best_mean(posterior: SurrogatePosterior) -> float:
+    """Return the largest posterior mean of the points seen: t - D C^-1 (t - m), D the noise there."""
+    jitter = JITTER * posterior.surrogate.amplitude(posterior.theta)
+    noise = posterior.noise / posterior.seen.weight + jitter
+    return float((posterior.seen.mean - noise * posterior.alpha).max())
+
+
+def on(surrogate: Surrogate, columns: Floats, earlier: EarlierMeans | None = None) -> Surrogate:
+    """Return the surrogate on other points, (N, D)."""
+    parameters = surrogate.parameters
+    none = np.zeros(len(columns), dtype=np.int64)
+    means = None if earlier is None else earlier.means(columns)
+    return replace(surrogate, parameters=replace(parameters, columns=columns, data_set=none), earlier=means)

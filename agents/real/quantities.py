@@ -1,20 +1,41 @@
-"""The quantities that an agent learns: the reward, each cost and the price of a play, with their learners."""
+"""The quantities that an agent learns: the reward, each cost and the price of a play; and its parts."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
+from bandit_envs.basics.types import Floats
+
 from ..model.model import Model
+from .anew import ALARM
 from .earlier import EarlierTasks
-from .fits import Chains
-from .learner import Learner
-from .parameters import Parameters
-from .parts import RealParts
-from .priors import cost_prior, published_prior, understood, usual_prior, with_line
-from .surrogate import HyperPrior, PointValues, Surrogate
-from .values import Asinh, Bent, Compressed, Logarithm, Values
+from .horizon import SHARE_UNDER_LIMITS, knowledge_gradient
+from .learner import NUM_CHAINS, REFUTED, Chains, Learner
+from .priors import HyperPrior, Parameters, cost_prior, published_prior, understood, usual_prior, with_line
+from .surrogate import WEIGHT, PointValues, Surrogate
+from .values import ALPHAS, Asinh, Bent, Compressed, Logarithm, Values
+
+Score = Callable[[Floats, Floats, Floats, Floats, float], Floats]  # as `knowledge_gradient`
+
+
+@dataclass(frozen=True)
+class RealParts:
+    """What the agent is made of; `gp-agent` has the defaults; see `benchmarks/real_ablation.py`."""
+
+    score: Score = knowledge_gradient  # where nothing has a cost
+    alphas: Sequence[float] = ALPHAS  # transforms of rewards that are tried; (0,) leaves them as they are
+    noise_weight: float = WEIGHT  # plays that the common noise counts as; 1e6: it is that of every arm
+    chains: int = NUM_CHAINS  # of hyperparameters without a published model; 0: the likeliest ones alone
+    refuted: float = REFUTED  # nats; a published model is always kept with inf, and only a prior with -inf
+    pending: bool = True  # whether pending plays lower the std
+    limits_share: float = SHARE_UNDER_LIMITS  # how much of what is learnt is used where there are limits
+    alarm: float = ALARM  # nats; no change is detected with inf
+    first: int | None = None  # plays before a model chooses; None: as many as there are parameters, or 1
+
 
 FIRST_ROWS = 64  # points; doubled whenever they are full
 

@@ -30,7 +30,7 @@ from scipy.linalg.lapack import dpotrf, dpotri, dpotrs  # type: ignore[attr-defi
 
 from bandit_envs.basics.types import Floats, Ints
 
-from .parameters import Parameters
+from .priors import HyperPrior, Parameters
 
 WEIGHT = 4.0  # plays that the common noise counts as
 JITTER = 1e-10  # of the amplitude
@@ -82,21 +82,6 @@ SHAPES = {
     "matern32": Correlation(_matern32, _matern32_slope),
     "rbf": Correlation(_rbf, _rbf),
 }
-
-
-@dataclass(frozen=True, eq=False)
-class HyperPrior:
-    """theta ~ N(centre, spread^2), independently, and the mean's precision pi.
-
-    theta = log l (P), log a, log noise, then, if there are data sets, log v and logit rho, and then, if there
-    is a linear part, log b.
-    """
-
-    centre: Floats
-    spread: Floats
-    mean_precision: float = 0.25
-    shape: str = "matern52"
-    linear: bool = False
 
 
 class PointValues(NamedTuple):
@@ -248,13 +233,7 @@ class Surrogate:
         return slopes
 
     def standardised(self, theta: Floats, seen: PointValues, quieter: float) -> Callable[[Floats], float]:
-        """Return the log-likelihood of values, (u,) -> number, whose scale is the likeliest one.
-
-        Args:
-            theta: hyperparameters.
-            seen: the points and their plays.
-            quieter: factor of the noise.
-        """
+        """Return the log-likelihood of values, (u,) -> number, whose scale is the likeliest one."""
         noise = quieter * self.noise(theta) / seen.weight + JITTER * math.exp(theta[self.parameters.number])
         upper, failed = factor(self.covariance(theta, seen.point, seen.point), noise)
         size = len(noise)

@@ -88,7 +88,6 @@ class Bent(Values):
         self.size = math.sqrt(variance or 1.0)
 
     def learn(self, seen: PointValues, heights: Sequence[Height]) -> None:
-        """Take unit and alpha."""
         self._measure(seen.mean)
         z = self.scaled(seen.mean)
         self._least = float(z.min()) - 1.0
@@ -99,9 +98,7 @@ class Bent(Values):
         if self._several:
             zero, square = float(means.mean()), float(means.var())
         else:
-            zero = float(np.median(means))
-            above = means[means > zero] - zero
-            square = float(np.square(above).mean()) if len(above) else 0.0
+            zero, square = above_median(means)
         if self._variance is not None:
             share = 0.0 if self.trusted else len(means) / (len(means) + PLAYS_OF_PRIOR)
             zero, square = share * zero, share * square + (1.0 - share) * self._variance
@@ -113,7 +110,6 @@ class Bent(Values):
         return float(max(each(_bent(z, alpha)) for each in heights) + jacobian + own)
 
     def bent(self, z: Floats) -> tuple[Floats, Floats]:
-        """Return T(z) and its slope."""
         return _bent(z, self.alpha), 1.0 / (1.0 - self.alpha * np.minimum(z, 0.0))
 
     def moments(self, mean: Floats, variance: Floats) -> tuple[Floats, Floats]:
@@ -136,7 +132,6 @@ class Converging(Bent):
         super().__init__(False, None)
 
     def learn(self, seen: PointValues, heights: Sequence[Height]) -> None:
-        """Take alpha, and the unit that belongs to it."""
         super().learn(seen, heights)
         if not self.alpha:
             self.zero, self.size = float(seen.mean.mean()), usual_size(seen.mean)
@@ -162,8 +157,8 @@ class HalfRank(Values):
         self._z, self._t = np.array([-1.0, 0.0]), np.array([-1.0, 0.0])  # knots, ascending
 
     def learn(self, seen: PointValues, heights: Sequence[Height]) -> None:
-        """Take unit and ranks."""
-        self.zero, self.size = better_half(seen.mean)
+        self.zero, square = above_median(seen.mean)
+        self.size = math.sqrt(square) if square > 0.0 else usual_size(seen.mean)
         z = np.sort(self.scaled(seen.mean))
         low, first = np.unique(z[z < 0.0], return_index=True)
         after = np.append(first[1:], (z < 0.0).sum())
@@ -180,16 +175,14 @@ class HalfRank(Values):
         return t, np.where(z < 0.0, slope, 1.0)
 
     def moments(self, mean: Floats, variance: Floats) -> tuple[Floats, Floats]:
-        """Return mean and variance of z."""
         return by_nodes(lambda t: np.where(t < 0.0, np.interp(t, self._t, self._z), t), mean, variance)
 
 
-def better_half(means: Floats) -> tuple[float, float]:
-    """Return the median, and as a unit the root mean square of what lies above it."""
+def above_median(means: Floats) -> tuple[float, float]:
+    """Return the median, and the mean square of what lies above it."""
     zero = float(np.median(means))
     above = means[means > zero] - zero
-    square = float(np.square(above).mean()) if len(above) else 0.0
-    return zero, math.sqrt(square) if square > 0.0 else usual_size(means)
+    return zero, float(np.square(above).mean()) if len(above) else 0.0
 
 
 class Compressed(Values):
@@ -200,7 +193,6 @@ class Compressed(Values):
         self.size = math.sqrt(variance or 1.0)
 
     def learn(self, seen: PointValues, heights: Sequence[Height]) -> None:
-        """Take the unit."""
         means = seen.mean
         low, middle, high = np.percentile(means, (25.0, 50.0, 75.0))
         square = max((high - low) / IQR, 0.3 * float(means.std())) ** 2
@@ -212,12 +204,10 @@ class Compressed(Values):
         self._least = float(self.scaled(means).min()) - 1.0
 
     def bent(self, z: Floats) -> tuple[Floats, Floats]:
-        """Return T(z) and its slope."""
         below = np.maximum(KNEE - z, 0.0)
         return np.where(z < KNEE, KNEE - np.log1p(below), z), 1.0 / (1.0 + below)
 
     def moments(self, mean: Floats, variance: Floats) -> tuple[Floats, Floats]:
-        """Return mean and variance of z."""
         return by_nodes(self._straight, mean, variance)
 
     def _straight(self, t: Floats) -> Floats:
@@ -232,12 +222,10 @@ class Asinh(Values):
         self._most = math.inf
 
     def learn(self, seen: PointValues, heights: Sequence[Height]) -> None:
-        """Take the unit."""
         self.size = float(np.median(np.abs(seen.mean))) or usual_size(seen.mean)
         self._most = float(np.abs(self.scaled(seen.mean)).max())
 
     def bent(self, z: Floats) -> tuple[Floats, Floats]:
-        """Return T(z) and its slope."""
         return np.arcsinh(z), 1.0 / np.sqrt(1.0 + z * z)
 
     def moments(self, mean: Floats, variance: Floats) -> tuple[Floats, Floats]:
@@ -260,13 +248,11 @@ class Logarithm(Values):
     logarithmic = True
 
     def learn(self, seen: PointValues, heights: Sequence[Height]) -> None:
-        """Take the unit."""
         self.logarithmic = bool((seen.mean > 0.0).all())
         self.zero = 0.0 if self.logarithmic else float(seen.mean.mean())
         self.size = float(np.median(seen.mean)) if self.logarithmic else usual_size(seen.mean)
 
     def bent(self, z: Floats) -> tuple[Floats, Floats]:
-        """Return T(z) and its slope."""
         if not self.logarithmic:
             return z, np.ones_like(z)
         z = np.maximum(z, 1.0 / FARTHEST)

@@ -41,7 +41,7 @@ from bandit_envs.kernels.gram import Gram
 from ..model.defaults import NOISE_FLOOR
 from ..model.model import Model
 from ..model.units import PriorUnits, known_per_cost
-from ..validation import PerTrial
+from ..options import PerTrial
 from .detection import calibrate
 from .detection.detector import representative_gram
 from .on_alarm import OnAlarm, uniform_rounds

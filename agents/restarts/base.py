@@ -20,7 +20,7 @@ from bandit_envs.problem.setting import Setting
 
 from ..model.model import Model
 from ..model.rounds import Delivery
-from ..validation import PerTrial
+from ..options import PerTrial
 
 NO_TRIALS = np.empty(0, dtype=np.int64)
 Wait = Callable[[int], int]  # from the rounds t up to the end of a batch without extension

@@ -15,7 +15,7 @@ from bandit_envs.problem.setting import Setting
 
 from ..model.model import Model
 from ..named import builder_of
-from ..validation import PerTrial
+from ..options import PerTrial
 from .alarms import CalibratedAlarm, EventTriggered, LikelihoodRatio, RunLengths
 from .base import Never, Oracle, Periodic, Restart
 from .evidence import GIVEN_NOISE, UNKNOWN_NOISE, Archive, Evidence, require_scales

@@ -18,8 +18,8 @@ from bandit_envs.basics.types import Floats
 from bandit_envs.environment.observations import make_summary
 from bandit_envs.problem.setting import Setting
 
+from ..options import one_seed, require_reset
 from ..protocol import BaseAgent, handles
-from ..validation import one_seed, require_reset
 from .bridge import Ask, BridgeEnv, Plays, Rendezvous, RewardUnit
 from .recipe import Recipe, find_algorithm, plays_box, preset_options
 

@@ -21,9 +21,9 @@ from bandit_envs.environment.observations import SUMMARIES, make_summary
 from bandit_envs.problem.setting import Setting
 
 from ..agent.generators import preserved_generators
+from ..options import require_reset
 from ..protocol import BaseAgent, handles, states_propensities
 from ..saving.files import PATIENCE, WAIT
-from ..validation import require_reset
 from .bridge import BridgeEnv, Plays, published_unit
 from .learner import one_word
 from .recipe import Recipe, find_algorithm
@@ -170,7 +170,6 @@ class PretrainedAgent(BaseAgent):
         return distribution(tensor).distribution.probs[0, int(action)].item()
 
     def update(self, observation: Floats, action: Any, reward: Any, info: dict[str, Any]) -> None:
-        """Add the round to the observations."""
         require_reset(self._started)
         self._summary.note(action, info)
         self._action = None

@@ -14,19 +14,21 @@ import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import fields
 from inspect import signature
-from typing import Any, get_type_hints
+from numbers import Real
+from types import UnionType
+from typing import Any, Union, get_args, get_type_hints
 
 import numpy as np
 from sklearn.gaussian_process import kernels
 from sklearn.gaussian_process.kernels import Kernel
 
-from bandit_envs.basics.arguments import is_integer
+from bandit_envs.basics.arguments import Kind, is_integer, shown
 from bandit_envs.basics.types import Floats
 from bandit_envs.kernels.kernels import LinkedKernel, OnColumns, TableKernel
 from bandit_envs.laws import delays, movement, outcomes, play_costs
 from bandit_envs.problem.setting import Setting
 
-from ..options import require_types
+from ..options import KINDS, alternatives, named_of, plain_of
 
 NUMERIC = "biuf"  # dtype kinds that are numbers
 DTYPE = re.compile(rf"[<>|=]?[{NUMERIC}]\d{{1,2}}")  # numpy's names of these types
@@ -217,3 +219,60 @@ TYPES: dict[str, Codec] = {
     "outcome": _laws("outcomes", outcomes, outcomes.OutcomeLaw),
     "play_costs": _laws("play costs", play_costs, play_costs.PlayCosts),
 }
+
+
+def require_types(what: str, values: Any, types: Mapping[str, Any], all_of_them: bool = True) -> None:
+    """Raise a ValueError unless some data of a file are a dict of exactly these fields, each of its type.
+
+    Lists become tuples; without `all_of_them` fields may be missing.
+    """
+    if not isinstance(values, dict):
+        raise ValueError(f"{what} in the file must be a dict, got {shown(values)}")
+    strangers = sorted(set(values) - set(types), key=str)
+    if strangers:
+        raise ValueError(f"the file has {what} with {strangers[0]!r}, which this version does not know")
+    missing = sorted(set(types) - set(values)) if all_of_them else []
+    if missing:
+        raise ValueError(f"the file has {what} without {missing[0]!r}")
+    for name, value in values.items():
+        if not _fits(value, types[name]):
+            words = " or ".join(_words(each) for each in alternatives(types[name]))
+            raise ValueError(f"{name} of {what} in the file must be {words}, got {shown(value)}")
+
+
+def _fits(value: Any, hinted: Any) -> bool:
+    """Return whether a value of a file, with all that is in it, is what an annotation says."""
+    kind, inside = plain_of(hinted), get_args(named_of(hinted))
+    if kind in (Union, UnionType):
+        return any(_fits(value, each) for each in inside)
+    if kind is list:
+        return isinstance(value, list) and all(_fits(each, inside[0]) for each in value)
+    if kind is tuple:
+        each_as = (
+            inside[:1] * len(value) if inside[-1] is Ellipsis and isinstance(value, list | tuple) else inside
+        )
+        return (
+            isinstance(value, list | tuple) and len(value) == len(each_as) and all(map(_fits, value, each_as))
+        )
+    if kind is dict:
+        rows = value.items() if isinstance(value, dict) else [(None, None)]
+        return all(_fits(key, inside[0]) and _fits(each, inside[1]) for key, each in rows)
+    return hinted is Any or (IN_FILES[kind].holds(value) if kind in IN_FILES else isinstance(value, kind))
+
+
+def _words(hinted: Any) -> str:
+    plain = plain_of(hinted)
+    return IN_FILES[plain].expected if plain in IN_FILES else getattr(hinted, "__name__", str(hinted))
+
+
+def _is_numeric(value: Any) -> bool:
+    """Return whether a value is an array, a number, or lists or tuples of these."""
+    return (
+        all(map(_is_numeric, value))
+        if isinstance(value, list | tuple)
+        else isinstance(value, np.ndarray | Real)
+    )
+
+
+# Files hold integers of any size, such as states of generators, and a number where all of an array are alike.
+IN_FILES = KINDS | {int: Kind("an integer", is_integer), np.ndarray: Kind("numbers", _is_numeric)}

@@ -18,10 +18,9 @@ from bandit_envs.basics.notebook import brief, html_facts
 from bandit_envs.problem.feedback import OPTIONAL, REQUIRED
 from bandit_envs.problem.setting import Setting
 
-from ..options import require_types
 from ..protocol import adapted, facts_of
 from ..registry import require_registered, resolve_agent
-from .data import NUMERIC, decode, encode
+from .data import NUMERIC, decode, encode, require_types
 from .files import MAX_BYTES, parsing, playing, read, write
 
 EVENTS = ("reset", "act", "update", "drop", "start", "offer")  # append: files list columns in this order

@@ -16,7 +16,7 @@ from sklearn.gaussian_process.kernels import ConstantKernel, Matern
 from bandit_envs.basics.types import Bools, Floats
 
 from ..box.search import Pool, sobol
-from ..real.best_at_end import MOST
+from ..real.choice import MOST
 from .availability import SAME, Available, Possible
 from .history import TunerRound
 from .plan import LENGTH_SCALE, TunerPlan

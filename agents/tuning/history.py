@@ -11,7 +11,7 @@ import numpy as np
 
 from bandit_envs.basics.arguments import is_integer, require
 
-from ..options import require_types
+from ..saving.data import require_types
 from .space import Values, without_time
 
 TELL = "of an experiment that failed call fail(ticket), or drop(ticket) where its parameters are not to blame"

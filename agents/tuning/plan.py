@@ -23,15 +23,13 @@ from bandit_envs.basics.arguments import (
 )
 
 from ..named import is_name
-from ..options import require_types
-from ..real.best_at_end import BEST, FIRST, default_agent, model_of_values
+from ..real.choice import BEST, FIRST, default_agent, model_of_values
 from ..registry import AgentFactory, require_registered, resolve_agent, without_options
-from ..saving.data import decode, encode
+from ..saving.data import decode, encode, require_types
 from .availability import Possible, checked_entries
 from .continuous import plain
-from .earlier_tasks import Results, results_of
 from .history import Arrival, checked_value
-from .space import TIME, Space, Time, Values
+from .space import TIME, Results, Space, Time, Values, results_of
 
 GOALS = {"maximise": 1.0, "minimise": -1.0}
 AMERICAN = {"maximize": "maximise", "minimize": "minimise"}

@@ -13,7 +13,7 @@ from bandit_envs.basics.types import Floats
 
 from ..beliefs.points import with_context
 from ..beliefs.surface import Surface
-from ..real.best_at_end import LEARNING, known_noise
+from ..real.choice import LEARNING, known_noise
 from .history import Arrival, TunerRound
 from .parameters import Parameter
 from .plan import TunerPlan

@@ -13,8 +13,8 @@ from bandit_envs.basics.files import check_path
 from bandit_envs.basics.notebook import brief, html_table
 from bandit_envs.basics.threads import one_thread
 
-from ..options import require_types
 from ..registry import without_options
+from ..saving.data import require_types
 from ..saving.files import MAX_BYTES, parsing, playing, read, write
 from .history import Experiment, TunerHistory, TunerRound
 from .parameters import Ranges

@@ -16,10 +16,9 @@ from .parameters import Ranges
 from .plan import TunerPlan, listed
 from .player import Advice, player_for
 from .records import Records
-from .reports import Reports, check_reports
 from .running import MayStop, Run, check_run, may_stop, require_rule, rule_of
 from .space import Space, Values, with_clock
-from .workers import executor_of, locked, require_capacity
+from .workers import Reports, check_reports, executor_of, locked, require_capacity
 
 Question = tuple[int, Values]  # a ticket and parameters
 Only = Values | Sequence[Values] | None  # what is available
@@ -48,7 +47,7 @@ class Tuner(Records):
             a distribution of Optuna. Or a `Space` with points of its own, such as the rows of a table.
         agent: a name, a path "package.module:Class" or a callable, or (agent, options), as for `evaluate`.
             Default `gp-agent` with the goal "best", and with contexts, a clock, constraints or a
-            `cost_budget` what `agents.real.best_at_end` chooses.
+            `cost_budget` what `agents.real.choice` chooses.
         goal: "maximise", the default, or "minimise"; "maximize" and "minimize" are the same.
         contexts: name -> range, as of parameters, of what is given in each experiment and not chosen.
         constraints: names of the costs, each of which should be at most 0.

@@ -27,7 +27,7 @@ from bandit_envs.basics.arguments import (
 from bandit_envs.basics.types import Floats, Ints
 
 from ..kernels.amplitude import smoothness, split_amplitude
-from ..validation import PerTrial
+from ..options import PerTrial
 
 BOUND_REMEDY = "it bounds the RKHS norm of the mean reward"
 NOISE_REMEDY = "it bounds the sub-Gaussian noise"

@@ -17,7 +17,7 @@ from bandit_envs.basics.arguments import (
 from bandit_envs.basics.types import Floats, Ints
 
 from ..model.model import Model
-from ..validation import PerTrial
+from ..options import PerTrial
 from .base import BOUND_REMEDY, MODEL_REMEDY, NOISE_REMEDY, ONE, elementwise, log, sqrt
 from .information_gain import Gamma, Realised
 

@@ -16,8 +16,8 @@ from bandit_envs.kernels.circulant import Circulant
 from bandit_envs.kernels.gram import Gram
 
 from ..kernels.amplitude import smoothness, split_amplitude
+from ..options import PerTrial
 from ..posteriors import posterior
-from ..validation import PerTrial
 
 GREEDY_FACTOR = 1.0 / (1.0 - np.exp(-1.0))  # the gain is submodular (Nemhauser et al. 1978)
 TIE = 1e-9  # relative rounding error of the largest variance

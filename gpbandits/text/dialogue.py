@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, get_type_hints
 
 import numpy as np
 
-from agents.options import require_types
+from agents.saving.data import require_types
 from bandit_envs.basics.arguments import ArgumentError, is_count, is_integer, require, require_choice
 from bandit_envs.basics.files import require_no_pipe
 from bandit_envs.basics.types import Bools, Floats

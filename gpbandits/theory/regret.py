@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from agents.validation import PerTrial
+from agents.options import PerTrial
 from agents.widths.base import mean_width
 from bandit_envs.basics.arguments import (
     require_at_least_one,

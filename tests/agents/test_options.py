@@ -21,8 +21,9 @@ from agents.algorithms.safe import SafeOptions
 from agents.algorithms.separate_models import SeparateModelsAgentOptions
 from agents.model.model import Model
 from agents.objectives.parts import CostModelOptions, PenalisedOptions, model_and_costs, parts_of
-from agents.options import keywords_of, require_types, typed_dict_of
+from agents.options import keywords_of, typed_dict_of
 from agents.registry import resolve_agent
+from agents.saving.data import require_types
 from bandit_envs import Setting
 from gpbandits.catalogue import documented_keys
 

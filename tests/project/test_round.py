@@ -16,7 +16,7 @@ from gpbandits import Integer, Log, Tuner, evaluate
 
 CHECKS = (
     *("bandit_envs.basics.arguments", "bandit_envs.problem.setting_checks"),
-    *("agents.validation", "agents.options", "agents.named"),
+    *("agents.options", "agents.named"),
 )
 BOX = {"continuous": True, "horizon": 20}
 

@@ -24,7 +24,7 @@ from bandit_envs.problem.setting import Setting
 from ...model.model import Model
 from ...model.rounds import Delivery
 from ...model.units import PriorUnits
-from ...validation import PerTrial
+from ...options import PerTrial
 from .tails import (
     CROSS_VALIDATED,
     PAPER_VOLUME,

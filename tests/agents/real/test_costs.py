@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from agents.real.costs import PRICE_NODES, Outlay, exchange, outlay, scores
-from agents.real.horizon import expected_improvement
+from agents.real.horizon import PRICE_NODES, Outlay, exchange, expected_improvement, outlay, scores
 from agents.real.posterior import Predicted
 from agents.real.surrogate import PointValues
 from agents.real.values import Asinh, Logarithm

@@ -6,11 +6,9 @@ import pytest
 from sklearn.gaussian_process.kernels import RBF
 
 import agents
-from agents.real.box_posterior import BoxPosterior, ImprovementSurface, best_mean
 from agents.real.earlier import EarlierTasks
-from agents.real.parameters import Parameters
-from agents.real.posterior import SurrogatePosterior
-from agents.real.priors import usual_prior
+from agents.real.posterior import BoxPosterior, ImprovementSurface, SurrogatePosterior, best_mean
+from agents.real.priors import Parameters, usual_prior
 from agents.real.surrogate import PointValues, Surrogate
 from bandit_envs import Decisions, Problem
 from bandit_envs.laws import KnownFunction, UniformNoise

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from real_cases import surrogate, values
 
-from agents.real.fits import REACH, Chains, likeliest, likeliest_of_all
-from agents.real.surrogate import HyperPrior
+from agents.real.learner import REACH, Chains, likeliest, likeliest_of_all
+from agents.real.priors import HyperPrior
 
 
 @pytest.mark.parametrize("data_sets", [1, 3])

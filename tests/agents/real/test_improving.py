@@ -6,18 +6,17 @@ from scipy.special import ndtri
 
 import agents
 from agents import Tuner
-from agents.real.box_posterior import (
+from agents.real.anew import NEAR, RETURNED, RETURNED_EACH, SETTLED, SETTLED_EACH, Gains, Peak
+from agents.real.posterior import (
     BoxPosterior,
     ImprovementSurface,
     MeanSurface,
+    SurrogatePosterior,
     best_mean,
     log_improvement,
     with_pending,
 )
-from agents.real.parameters import Parameters
-from agents.real.posterior import SurrogatePosterior
-from agents.real.priors import exact_prior, usual_prior
-from agents.real.stuck import NEAR, RETURNED, RETURNED_EACH, SETTLED, SETTLED_EACH, Gains, Peak
+from agents.real.priors import Parameters, exact_prior, usual_prior
 from agents.real.surrogate import PointValues, Surrogate
 from agents.real.values import HalfRank
 from bandit_envs.problem.feedback import delivery

@@ -7,8 +7,7 @@ import pytest
 from real_cases import parameters, surrogate, values
 
 from agents.real import learner as module
-from agents.real.fits import Chains
-from agents.real.learner import FEWEST, FITTED, Learner
+from agents.real.learner import FEWEST, FITTED, Chains, Learner
 from agents.real.surrogate import PointValues, Surrogate
 from agents.real.values import Asinh, Bent, Compressed
 

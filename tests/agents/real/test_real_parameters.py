@@ -16,10 +16,8 @@ from sklearn.gaussian_process.kernels import (
 )
 
 from agents.model.model import Model
-from agents.real.parameters import Parameters
-from agents.real.parts import RealParts
-from agents.real.priors import cost_prior, published_prior, understood, usual_prior, with_line
-from agents.real.quantities import PlayValues, PointRecord, QuantitySpec
+from agents.real.priors import Parameters, cost_prior, published_prior, understood, usual_prior, with_line
+from agents.real.quantities import PlayValues, PointRecord, QuantitySpec, RealParts
 from agents.real.surrogate import SHAPES, squared_distances
 from bandit_envs import Setting
 from bandit_envs.kernels.kernels import OnColumns

@@ -11,7 +11,7 @@ from real_cases import SEEN, hyperparameters, line, surrogate, values
 
 from agents.model.model import Model
 from agents.real.choice import publishes, real_agent
-from agents.real.parts import RealParts
+from agents.real.quantities import RealParts
 from agents.real.surrogate import Surrogate
 from bandit_envs.kernels.kernels import make_kernel
 from bandit_envs.laws.delays import PoissonDelay

@@ -8,9 +8,10 @@ from real_cases import line, played
 from scipy import stats
 from scipy.stats import norm
 
-from agents.real.changes import ALARM, ChangeSums, surprise
-from agents.real.first_plays import MOST, spread_out
+from agents.real.anew import ALARM, ChangeSums, surprise
 from agents.real.horizon import improvement, rounds_to_use
+from agents.real.rules import SPREAD as MOST
+from agents.real.rules import spread_out
 
 NUMERIC = np.ones(2, dtype=bool)
 

@@ -7,9 +7,9 @@ import pytest
 from real_cases import SEEN, hyperparameters, surrogate, values
 
 import agents
-from agents.real import shortlist
+from agents.real import rules
 from agents.real.posterior import SurrogatePosterior
-from agents.real.shortlist import Covariances, Shortlist
+from agents.real.rules import Covariances, Shortlist
 from agents.real.surrogate import PointValues
 from bandit_envs import Setting
 from bandit_envs.problem.feedback import delivery
@@ -47,8 +47,8 @@ def test_small_sets_are_scored_whole_and_unavailable_arms_are_not():
 
 
 def test_the_largest_bounds_and_the_played_are_listed(monkeypatch, posteriors):
-    monkeypatch.setattr(shortlist, "MOST", 4)
-    monkeypatch.setattr(shortlist, "SHORT", 2)
+    monkeypatch.setattr(rules, "MOST", 4)
+    monkeypatch.setattr(rules, "SHORT", 2)
     offered = np.array([True, True, True, True, True, False])
     posterior, scores = posteriors[-1], np.array([0.0, 5.0, 1.0, 6.0, 2.0, 9.0])
     found = Shortlist(ARMS, 1).among(1, offered, [posterior], lambda found, points: scores.copy())
@@ -76,8 +76,8 @@ def test_the_arm_of_the_whole_set_is_played_in_most_rounds(monkeypatch, seed):
     peak = rng.uniform(size=3)
     rewards = np.exp(-4.0 * np.square(arms - peak).sum(axis=1)) + 0.02 * rng.standard_normal(1200)
     whole = arms_played(setting, rewards, 60)
-    monkeypatch.setattr(shortlist, "MOST", 500)
-    monkeypatch.setattr(shortlist, "SHORT", 150)
+    monkeypatch.setattr(rules, "MOST", 500)
+    monkeypatch.setattr(rules, "SHORT", 150)
     agent, same = agents.make("gp-agent", setting), []
     agent.reset(0)
     for t, arm in enumerate(whole):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from agents import Categorical, Integer, Linear, Log, Tuner
-from agents.real.best_at_end import BEST, LEARNING
+from agents.real.choice import BEST, LEARNING
 from agents.tuning.feasibility import BESIDE, FeasibilityFilter, beside, runs
 
 SQUARE = {"x": Linear(0, 1), "y": Linear(0, 1)}

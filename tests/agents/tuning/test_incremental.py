@@ -13,7 +13,7 @@ import numpy as np
 from agents import Linear, Tuner
 from agents.box import search
 from agents.posteriors import decomposition
-from agents.real.best_at_end import IN_CONTEXTS
+from agents.real.choice import IN_CONTEXTS
 
 
 def informed(results: int, agent: Any = None) -> Tuner:

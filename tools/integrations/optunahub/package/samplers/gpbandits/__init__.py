@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from agents.real.best_at_end import FIRST, LEARNING
+from agents.real.choice import FIRST, LEARNING
 from gpbandits.optuna import GPBanditSampler
 
 __all__ = [
