@@ -170,6 +170,11 @@ def test_the_leaderboard_of_real_tasks_is_what_their_archived_trials_say(tmp_pat
     page = read("leaderboard-real.md")
     sections = [name for name in shown if not name.endswith(("-each", "-tasks"))]
     assert page.count("\n## ") == len(sections) + 1  # and who does not take part
+    score = {row[0]: row[4].split(" ")[0] for row in rows(DOCS / "tables" / "leaderboard-real-five.csv")}
+    said = "BoTorch's log EI has {} where `gp-agent` has {};".format(
+        score["botorch-logei"], score["gp-agent"]
+    )
+    assert said in " ".join(read("real.md").split())
     for name, result in found.items():
         assert f"`{name}`" in page or f"/{name}" in page, name
         assert f"n = {result.num_trials} trials" in page
