@@ -11,6 +11,7 @@ import references
 from sklearn.gaussian_process.kernels import RBF
 
 from agents.posteriors import FORMS, TABLES, posterior
+from agents.posteriors.factor import PriorDraw
 from agents.posteriors.forgetting.fading import Discounted
 from agents.posteriors.forgetting.memory import ForgettingPosterior
 from agents.posteriors.pairs import PairPosterior
@@ -18,6 +19,14 @@ from agents.posteriors.play_counts import LONGEST, PlayCounts
 from agents.posteriors.sketched import SketchedPosterior
 from bandit_envs.kernels.gram import Gram
 from bandit_envs.kernels.kernels import make_kernel
+
+
+@pytest.mark.parametrize("name", ["rbf", "matern32", "matern52"])
+def test_a_draw_is_the_product_of_its_numbers_with_the_root(name):
+    gram = Gram(make_kernel(name, 0.2), np.linspace(0.0, 1.0, 90)[:, None])
+    weight = np.random.default_rng(0).standard_normal(len(gram.root))
+    np.testing.assert_allclose(PriorDraw(gram)(weight), weight @ gram.root, atol=1e-13)
+
 
 TRIALS, POINTS = 3, 20
 
