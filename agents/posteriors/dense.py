@@ -78,24 +78,21 @@ class DensePosterior(TablePosterior):
             self._clear(i)
         self._depth = int(self._used.max())
 
-    def _prior_draws(self, weight: Floats) -> Floats:
-        return weight @ self._prior_split[1]
-
-    def _deviate(self, i: int, prior: Floats, played: Ints, noise: Floats) -> Floats:
+    def _deviate(self, weight: Floats, played: list[Ints], noise: list[Floats]) -> Floats:
         # With f' = K a + g Matheron's rule is g + Sigma (a - n g / lambda - sqrt(n / lambda) e). For a = 0
         # it would be a difference of numbers n / lambda times as large as the sample.
-        point = self._prior_split[0]
-        source, rest = np.split(prior, [len(point)])
-        rate = self.count[i] / self.noise[i]
-        pull = -rate * rest
-        pull[played] -= np.sqrt(rate[played]) * noise
-        pull[point] += source
-        pending = self._pending[i]
-        return rest + self._covariance[i] @ pull - (pending @ pull) @ pending
+        point, to_source, to_rest = self._prior_draw
+        rate, rest = self.count / self.noise[:, None], weight @ to_rest
+        pull = -rate * rest - np.sqrt(rate) * self._everywhere(played, noise)
+        pull[:, point] += weight @ to_source
+        pull = pull[:, :, None]
+        sample = self._covariance @ pull
+        sample -= self._pending.swapaxes(1, 2) @ (self._pending @ pull)
+        return rest + sample[:, :, 0]
 
     @cached_property
-    def _prior_split(self) -> tuple[Ints, Floats]:
-        """Points P (k,) and a matrix (r, k + N) from z to a and g, z @ R = a @ K[P] + g with g small.
+    def _prior_draw(self) -> tuple[Ints, Floats, Floats]:
+        """Points P (k,) and matrices (r, k), (r, N) that split z @ R into a @ K[P] and a small rest g.
 
         With R[:, P] = Q_1 T_1 from a pivoted QR of R, a = T_1^-1 Q_1'z and g = R'(I - Q_1 Q_1') z.
         """
@@ -106,7 +103,7 @@ class DensePosterior(TablePosterior):
         k = np.count_nonzero(np.abs(np.diag(triangle)) > SMALLEST_PIVOT * abs(triangle[0, 0]))
         basis = orthogonal[:, :k]
         to_source = solve_triangular(triangle[:k, :k], basis.T).T
-        return point[:k], np.hstack([to_source, root - basis @ (basis.T @ root)])
+        return point[:k], to_source, root - basis @ (basis.T @ root)
 
     def _forget(self, trial: Ints) -> None:
         self._covariance[trial] = self.gram.dense

@@ -12,36 +12,15 @@ import math
 from functools import cached_property
 
 import numpy as np
-from scipy.linalg import get_blas_funcs
 
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.kernels.gram import Gram
 
-from .base import SufficientStatistics, columns_at
+from .base import SufficientStatistics
 from .decomposition import FIRST_CAPACITY, CondensedPlays, solve_vector
 from .play_factor import SLACK, SPARE, PlayFactor
 from .table import TablePosterior
-
-(_trmv,) = get_blas_funcs(("trmv",), dtype=np.float64)
-
-
-class PriorDraw:
-    """z R of the root R (r, N) of a prior, for one z at a time; half the memory traffic where r = N.
-
-    The root must have been computed pivot by pivot, R[i, pivots[j]] = 0 for j < i. It is stored a second
-    time.
-    """
-
-    def __init__(self, gram: Gram):
-        rest = np.setdiff1d(np.arange(gram.size), gram.pivots)
-        self._triangle = np.asfortranarray(gram.root[:, gram.pivots])  # (r, r), upper
-        self._rest = gram.root[:, rest]  # (r, N - r)
-        self._place = np.argsort(np.concatenate([gram.pivots, rest]))
-
-    def __call__(self, weight: Floats) -> Floats:
-        """Return z R, (r,) -> (N,)."""
-        at_pivots = _trmv(self._triangle, weight, trans=1)
-        return np.concatenate([at_pivots, weight.dot(self._rest)]).take(self._place)
+from .weight_space import PriorDraw
 
 
 class CholeskyRows:
@@ -127,9 +106,6 @@ class RowsPosterior(TablePosterior):
         structure = self.gram.structure
         return super()._white(rng) if structure is None else structure.draw(rng)
 
-    def _prior_draws(self, weight: Floats) -> Floats:
-        return weight @ self.gram.root if self.gram.structure is None else weight
-
 
 class FactorPosterior(RowsPosterior):
     """Posterior that stores Sigma = K - V'V with at most about 1.65 rows a distinct point u; O(u N) a play.
@@ -152,21 +128,30 @@ class FactorPosterior(RowsPosterior):
         self._played[i].add(x)
         return self._trial[i].append(x, noise)
 
-    def _prior_draws(self, weight: Floats) -> Floats:
-        alone = len(weight) == 1 and self.gram.structure is None
-        if alone and len(self.gram.pivots) == len(self.gram.root):
-            return self._draw_prior(weight[0])[None]
-        return super()._prior_draws(weight)
+    def _prior(self, weight: Floats) -> Floats:
+        """Return the draws of the prior with variates z, (B, r) -> (B, N) or (r,) -> (N,)."""
+        if self.gram.structure is not None:
+            return weight  # z is the draw
+        alone = weight.ndim == 1 and len(self.gram.pivots) == len(self.gram.root)
+        return self._draw_prior(weight) if alone else weight @ self.gram.root
 
     @cached_property
     def _draw_prior(self) -> PriorDraw:
         return PriorDraw(self.gram)
 
-    def _deviate(self, i: int, prior: Floats, played: Ints, noise: Floats) -> Floats:
+    def _deviate(self, weight: Floats, played: list[Ints], noise: list[Floats]) -> Floats:
         # All rows of a point have the value f' + sqrt(lambda / n) e: their sum is n f' + sqrt(n lambda) e.
+        prior = self._prior(weight)
+        scale = np.sqrt(self.noise[:, None] / np.maximum(self.count, 1.0))
+        value = prior + self._everywhere(played, noise) * scale
+        explained = [rows.explain(row) for rows, row in zip(self._trial, value, strict=True)]
+        return prior - np.array(explained)
+
+    def _deviate_one(self, weight: Floats, played: Ints, noise: Floats) -> Floats:
+        prior = self._prior(weight)
         value = prior.copy()
-        value[played] += noise * np.sqrt(self.noise[i] / self.count[i, played])
-        return prior - self._trial[i].explain(value)
+        value[played] += noise * np.sqrt(self.noise / self.count[0].take(played))
+        return prior - self._trial[0].explain(value)
 
     def _forget(self, trial: Ints) -> None:
         for i in trial.tolist():
@@ -203,7 +188,7 @@ class PlayPosterior(RowsPosterior):
             for x, plays in zip(*self.statistics(i)[:2], strict=True):
                 row += plays * self._column(i, int(x)) ** 2
             row[:] = np.sqrt(row) / self.noise[i]
-        return columns_at(norms, cells)
+        return norms if cells is None else np.take_along_axis(norms, cells, axis=1)
 
     def _column(self, i: int, x: int) -> Floats:
         factor = self._factor[i]  # Sigma[:, x] = K[:, x] - K[:, X] L'^-1 v(x)
@@ -219,9 +204,17 @@ class PlayPosterior(RowsPosterior):
         last[-1] = 1.0
         return self.gram.combine(factor.point, factor.back(last)), factor.triangle[-1, -1].item()
 
-    def _deviate(self, i: int, prior: Floats, played: Ints, noise: Floats) -> Floats:
+    def _deviate(self, weight: Floats, played: list[Ints], noise: list[Floats]) -> Floats:
+        each = zip(weight, played, noise, strict=True)
+        return np.array([self._deviated(i, *drawn) for i, drawn in enumerate(each)])
+
+    def _deviate_one(self, weight: Floats, played: Ints, noise: Floats) -> Floats:
+        return self._deviated(0, weight, played, noise)
+
+    def _deviated(self, i: int, weight: Floats, played: Ints, noise: Floats) -> Floats:
         # All rows of a point have the value f' + sqrt(lambda / n) e: their sum is n f' + sqrt(n lambda) e.
         factor = self._factor[i]
+        prior = weight @ self.gram.root if self.gram.structure is None else weight
         value = prior[played] + noise * np.sqrt(self.noise[i] / self.count[i, played])
         seen = value[np.searchsorted(played, factor.point)]
         return prior - self.gram.combine(factor.point, factor.back(factor.solve(seen)))

@@ -86,6 +86,11 @@ class PlayCounts:
             played = self._played[trial] = self._count[trial].nonzero()[0]
         return played
 
+    def plays(self, trial: int, point: Ints) -> Floats:
+        """Return the counts of points of a trial that are among `played`, (n,)."""
+        self._sum()
+        return self._count[trial].take(point)
+
     def reset(self, trial: Ints) -> None:
         """Clear all plays of the given trials, (n,)."""
         self._sum()

@@ -17,7 +17,7 @@ import numpy as np
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.kernels.gram import Gram
 
-from .base import Posterior, SufficientStatistics, columns_at
+from .base import Posterior, SufficientStatistics
 from .decomposition import CondensedPlays, condense
 from .play_counts import LazyTables, PlayCounts
 
@@ -101,7 +101,8 @@ class TablePosterior(Posterior):
         np.add.at(self.total, (trial, point), change)
 
     def centred_sample_at(self, cells: Ints | None, rngs: Sequence[np.random.Generator]) -> Floats:
-        return columns_at(self.centred_sample(rngs), cells)
+        drawn = self.centred_sample(rngs)
+        return drawn if cells is None else np.take_along_axis(drawn, cells, axis=1)
 
     def centred_sample(self, rngs: Sequence[np.random.Generator]) -> Floats:
         """Draw f - mean from the joint posterior, one draw a trial from its own generator, (B, N).
@@ -110,18 +111,29 @@ class TablePosterior(Posterior):
         and e standard normal at the played points. All representations draw the same z and e, in
         f' = z @ gram.root, hence return the same sample.
         """
-        weight, *others = zip(*map(self._drawn, range(len(rngs)), rngs), strict=True)
-        drawn = zip(self._prior_draws(np.array(weight)), *others, strict=True)
-        return np.array([self._deviate(i, *each) for i, each in enumerate(drawn)])
+        if len(rngs) == 1:  # half the time that arrays over all points take
+            return self._deviate_one(*self._drawn_single(rngs[0]))[None]
+        return self._deviate(*self._drawn_each(rngs))
 
-    def _drawn(self, i: int, rng: np.random.Generator) -> tuple[Floats, Ints, Floats]:
-        """Return a trial's z (r,), the points played (u,) and their e (u,)."""
-        weight, played = self._white(rng), self._play_counts.played(i)
+    def _drawn_each(self, rngs: Sequence[np.random.Generator]) -> tuple[Floats, list[Ints], list[Floats]]:
+        """Return z of all trials, (B, r), and the points played, (u,), and their e, (u,), of each."""
+        weight = np.array([self._white(rng) for rng in rngs])
+        played = [self._play_counts.played(i) for i in range(len(rngs))]
+        return (
+            weight,
+            played,
+            [rng.standard_normal(len(each)) for rng, each in zip(rngs, played, strict=True)],
+        )
+
+    def _drawn_single(self, rng: np.random.Generator) -> tuple[Floats, Ints, Floats]:
+        """Return the only trial's z (r,), the points played (u,) and their e (u,)."""
+        weight = self._white(rng)
+        played = self._play_counts.played(0)
         return weight, played, rng.standard_normal(len(played))
 
-    def _prior_draws(self, weight: Floats) -> Floats:
-        """Return what `_deviate` takes of z, (B, r) -> (B, ...): z itself, or the draws of the prior."""
-        return weight
+    def _deviate_one(self, weight: Floats, played: Ints, noise: Floats) -> Floats:
+        """Apply Matheron's rule in the only trial to the draws of `_drawn_single`: (N,)."""
+        return self._deviate(weight[None], [played], [noise])[0]
 
     def mean_at(self, cells: Ints | None) -> Floats:
         mean = self._tables.mean
@@ -138,7 +150,7 @@ class TablePosterior(Posterior):
             played = self._play_counts.played(i)
             columns = self.columns(np.full(len(played), i), played)
             row[:] = np.sqrt(count[played] @ columns**2) / self.noise[i]
-        return columns_at(norms, cells)
+        return norms if cells is None else np.take_along_axis(norms, cells, axis=1)
 
     def mean_of(self, trial: Ints, point: Ints) -> Floats:
         return self.mean[trial, point]
@@ -150,7 +162,7 @@ class TablePosterior(Posterior):
         return self.columns(np.full(len(other), trial), other)[:, point].T
 
     def count_at(self, cells: Ints | None) -> Floats:
-        return columns_at(self.count, cells)
+        return self.count if cells is None else np.take_along_axis(self.count, cells, axis=1)
 
     def reset(self, trial: Ints) -> None:
         self._play_counts.reset(trial)
@@ -179,8 +191,18 @@ class TablePosterior(Posterior):
         return root[0], scale.item()
 
     @abc.abstractmethod
-    def _deviate(self, i: int, prior: Floats, played: Ints, noise: Floats) -> Floats:
-        """Apply Matheron's rule to a trial's draw of the prior and its e (u,) at its played points: (N,)."""
+    def _deviate(self, weight: Floats, played: list[Ints], noise: list[Floats]) -> Floats:
+        """Apply Matheron's rule to z (B, r) and to each trial's e (u,) at its played points (u,): (B, N)."""
+
+    def _everywhere(self, played: list[Ints], noise: list[Floats]) -> Floats:
+        """Return each trial's numbers at its played points, (u,) each, and 0 at the others, (B, N)."""
+        table = np.zeros_like(self.mean)
+        table.ravel()[self._cells(played)] = np.concatenate(noise)
+        return table
+
+    def _cells(self, played: list[Ints]) -> Ints:
+        """Return the places of played points of each trial in a flattened (B, N)."""
+        return np.repeat(self._first_cell, list(map(len, played))) + np.concatenate(played)
 
     @abc.abstractmethod
     def _forget(self, trial: Ints) -> None:

@@ -7,7 +7,6 @@ With K = R'R, R (r, N), the function is f = R'w with w ~ N(0, I) and its posteri
 
 from __future__ import annotations
 
-import abc
 import math
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -19,51 +18,34 @@ from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.kernels.gram import Gram
 
 from .band_search import BandSearch
-from .base import columns_at
 from .play_counts import LazyTables
 from .table import TablePosterior, subtract
 
-_ger, _scal = get_blas_funcs(("ger", "scal"), dtype=np.float64)
+_axpy, _ger, _scal, _trmv = get_blas_funcs(("axpy", "ger", "scal", "trmv"), dtype=np.float64)
 EVERYWHERE = slice(None)
 SEARCHED = 2 * 10**5  # points from which on a search for the best is cheaper than all scores
 
 
-class LowRankPosterior(TablePosterior):
-    """Base of posteriors that store S, (B, r, r)."""
+class PriorDraw:
+    """z R of the root R (r, N) of a prior, for one z at a time; half the memory traffic where r = N.
 
-    def __init__(self, gram: Gram, noise: float | Floats, num_trials: int, rank: int):
-        super().__init__(gram, noise, num_trials)
-        self._prior = np.eye(rank)
-        self._covariance = np.tile(self._prior, (num_trials, 1, 1))  # (B, r, r) S
-        late = self._slabs, self._variance_afresh, rank
-        self._tables = self._late = LazyTables(self.mean, self.variance, *late)
+    The root must have been computed pivot by pivot, R[i, pivots[j]] = 0 for j < i. It is stored a second
+    time.
+    """
 
-    @abc.abstractmethod
-    def _features(self, point: Ints) -> Floats:
-        """Return the columns of R at some points, (n, r)."""
+    def __init__(self, gram: Gram):
+        rest = np.setdiff1d(np.arange(gram.size), gram.pivots)
+        self._triangle = np.asfortranarray(gram.root[:, gram.pivots])  # (r, r), upper
+        self._rest = gram.root[:, rest]  # (r, N - r)
+        self._place = np.argsort(np.concatenate([gram.pivots, rest]))
 
-    @abc.abstractmethod
-    def _slabs(self, weight: Floats) -> Iterable[tuple[slice, Floats]]:
-        """Return R'w, slice after slice of points, see `LazyTables`."""
-
-    @abc.abstractmethod
-    def _variance_afresh(self, i: int) -> Floats:
-        """Return the variance of a trial, (N,), computed from S."""
-
-    def sample_at(
-        self, cells: Ints | None, rngs: Sequence[np.random.Generator], factor: Floats | float
-    ) -> Floats:
-        drawn = [self._conditioned(i, *self._drawn(i, rng)) for i, rng in enumerate(rngs)]
-        weights = factor * np.array(drawn)
-        return columns_at(np.array([self._late.sample(i, each) for i, each in enumerate(weights)]), cells)
-
-    def _conditioned(self, i: int, weight: Floats, played: Ints, noise: Floats) -> Floats:
-        """Apply Matheron's rule in weights to z (r,) and e (u,): S (z - R_X sqrt(n / lambda) e), (r,)."""
-        pull = noise * np.sqrt(self.count[i].take(played) / self.noise.item(i))
-        return self._covariance[i].dot(weight - pull.dot(self._features(played)))  # faster than @
+    def __call__(self, weight: Floats) -> Floats:
+        """Return z R, (r,) -> (N,)."""
+        at_pivots = _trmv(self._triangle, weight, trans=1)
+        return np.concatenate([at_pivots, weight.dot(self._rest)]).take(self._place)
 
 
-class WeightSpacePosterior(LowRankPosterior):
+class WeightSpacePosterior(TablePosterior):
     """Posterior that stores S, (B, r, r); O(r N + r^2) an observation.
 
     The root of the prior is shared by the trials. The best form while the rank r is small: the squared
@@ -71,20 +53,23 @@ class WeightSpacePosterior(LowRankPosterior):
     """
 
     def __init__(self, gram: Gram, noise: float | Floats, num_trials: int):
-        super().__init__(gram, noise, num_trials, len(gram.root))
+        super().__init__(gram, noise, num_trials)
         self._root = np.ascontiguousarray(gram.root)  # (r, N) R
         self._feature = np.ascontiguousarray(gram.root.T)  # (N, r)
+        rank = len(self._root)
+        self._prior = np.eye(rank)
+        self._covariance = np.tile(self._prior, (num_trials, 1, 1))  # (B, r, r) S
         self._outer = np.empty_like(self._covariance)
-
-    def _features(self, point: Ints) -> Floats:
-        return self._feature.take(point, axis=0)
+        self._played, self._played_feature = np.empty(0, dtype=np.int64), np.empty((0, rank))
+        late = self._slabs, self._variance_afresh, rank
+        self._tables = self._late = LazyTables(self.mean, self.variance, *late)
 
     def columns(self, trial: Ints, point: Ints) -> Floats:
         return _products(self._covariance[trial], self._feature[point]) @ self._root
 
     def _absorb(self, trial: Ints, point: Ints, noise: Floats) -> tuple[Floats, Floats]:
         rows = self._rows(trial)
-        feature = self._features(point)
+        feature = self._feature.take(point, axis=0)
         weight = _products(self._covariance[rows], feature)
         scale = np.sqrt(noise + np.vecdot(feature, weight))
         weight /= scale[:, None]
@@ -104,8 +89,40 @@ class WeightSpacePosterior(LowRankPosterior):
     def _variance_afresh(self, i: int) -> Floats:
         return np.einsum("rn,rn->n", self._covariance[i].dot(self._root), self._root)
 
-    def _deviate(self, i: int, prior: Floats, played: Ints, noise: Floats) -> Floats:
-        return self._conditioned(i, prior, played, noise) @ self._root
+    def sample_at(
+        self, cells: Ints | None, rngs: Sequence[np.random.Generator], factor: Floats | float
+    ) -> Floats:
+        if cells is not None:
+            return super().sample_at(cells, rngs, factor)
+        if len(rngs) == 1:
+            weight = self._conditioned(*self._drawn_single(rngs[0]))
+            return self._late.sample(0, _scal(float(factor), weight))[None]
+        sample = (factor * self._conditioned_each(*self._drawn_each(rngs))) @ self._root
+        sample += self.mean
+        return sample
+
+    def _deviate(self, weight: Floats, played: list[Ints], noise: list[Floats]) -> Floats:
+        return self._conditioned_each(weight, played, noise) @ self._root
+
+    def _conditioned_each(self, weight: Floats, played: list[Ints], noise: list[Floats]) -> Floats:
+        """Apply Matheron's rule in weights, S (z - R sqrt(n / lambda) e): no difference of large numbers."""
+        cell = self._cells(played)
+        rate = self.count.ravel()[cell] / np.repeat(self.noise, list(map(len, played)))
+        pulled = np.zeros_like(self.mean)
+        pulled.ravel()[cell] = np.concatenate(noise) * np.sqrt(rate)
+        return _products(self._covariance, weight - pulled @ self._feature)
+
+    def _deviate_one(self, weight: Floats, played: Ints, noise: Floats) -> Floats:
+        return self._conditioned(weight, played, noise).dot(self._root)
+
+    def _conditioned(self, weight: Floats, played: Ints, noise: Floats) -> Floats:
+        """Apply Matheron's rule in weights in the only trial, (r,); the weight and the noise are used up."""
+        if played is not self._played:
+            self._played, self._played_feature = played, self._feature.take(played, axis=0)
+        plays = self._play_counts.plays(0, played)
+        np.multiply(noise, np.sqrt(plays, plays), noise)
+        _axpy(noise.dot(self._played_feature), weight, a=-1.0 / math.sqrt(self.noise.item()))
+        return self._covariance[0].dot(weight)
 
     def _forget(self, trial: Ints) -> None:
         self._covariance[trial] = self._prior
@@ -134,7 +151,7 @@ def _products(matrices: Floats, vectors: Floats) -> Floats:
     return np.matmul(matrices, vectors[:, :, None])[:, :, 0]
 
 
-class KroneckerPosterior(LowRankPosterior):
+class KroneckerPosterior(TablePosterior):
     """Posterior that stores S, (B, r, r), r = r_1 ... r_k; O(r^2 + r_1 N) an observation, O(r) memory a play.
 
     With R = R_1 (x) ... (x) R_k, R itself is never formed: R'w is one product a factor, and a feature the
@@ -147,8 +164,12 @@ class KroneckerPosterior(LowRankPosterior):
     """
 
     def __init__(self, gram: Gram, noise: float | Floats, num_trials: int):
-        super().__init__(gram, noise, num_trials, gram.kronecker.rank)
+        super().__init__(gram, noise, num_trials)
         self._factors = gram.kronecker
+        self._prior = np.eye(self._factors.rank)
+        self._covariance = np.tile(self._prior, (num_trials, 1, 1))  # (B, r, r) S
+        late = self._factors.slabs, self._variance_afresh, self._factors.rank
+        self._tables = self._late = LazyTables(self.mean, self.variance, *late)
         self._search: BandSearch | None = None
         self._play_by_play = True  # until values are corrected or come as sums, which a search does not note
 
@@ -175,7 +196,7 @@ class KroneckerPosterior(LowRankPosterior):
             played = self._play_counts.played(i)
             pull = self._weights(np.full(len(played), i), played) * np.sqrt(count[played])[:, None]
             row[:] = np.sqrt(np.maximum(self._factors.quadratic(pull.T @ pull), 0.0)) / self.noise[i]
-        return columns_at(norms, cells)
+        return norms if cells is None else np.take_along_axis(norms, cells, axis=1)
 
     def _weights(self, trial: Ints, point: Ints) -> Floats:
         """S r_x of trials that may repeat, (n,) each -> (n, r)."""
@@ -184,14 +205,23 @@ class KroneckerPosterior(LowRankPosterior):
             row[:] = self._covariance[i] @ row
         return weights
 
-    def _white(self, rng: np.random.Generator) -> Floats:
-        return self._factors.quick_white(rng)
+    def centred_sample(self, rngs: Sequence[np.random.Generator]) -> Floats:
+        return self._factors.expand(np.array(self._drawn(rngs)))
 
-    def _features(self, point: Ints) -> Floats:
-        return self._factors.features(point)
+    def sample_at(
+        self, cells: Ints | None, rngs: Sequence[np.random.Generator], factor: Floats | float
+    ) -> Floats:
+        each = np.broadcast_to(factor, (len(rngs), 1)) * np.array(self._drawn(rngs))
+        sample = np.array([self._late.sample(i, weight) for i, weight in enumerate(each)])
+        return sample if cells is None else np.take_along_axis(sample, cells, axis=1)
 
-    def _slabs(self, weight: Floats) -> Iterable[tuple[slice, Floats]]:
-        return self._factors.slabs(weight)
+    def _drawn(self, rngs: Sequence[np.random.Generator]) -> list[Floats]:
+        """Return the weights of f - mean of each trial, (r,)."""
+        each = ((i, self._factors.quick_white(rng), rng) for i, rng in enumerate(rngs))
+        return [
+            self._conditioned(i, z, rng.standard_normal(len(self._play_counts.played(i))))
+            for i, z, rng in each
+        ]
 
     def _observe_one(self, i: int, x: int, value: float) -> None:
         (feature,) = self._factors.features(np.array([x]))
@@ -220,8 +250,15 @@ class KroneckerPosterior(LowRankPosterior):
             _ger(-1.0, row, row, a=self._covariance[i].T, overwrite_a=1)
         return self._factors.expand(weight), scale
 
-    def _deviate(self, i: int, prior: Floats, played: Ints, noise: Floats) -> Floats:
-        return self._factors.expand(self._conditioned(i, prior, played, noise)[None])[0]
+    def _deviate(self, weight: Floats, played: list[Ints], noise: list[Floats]) -> Floats:
+        pulled = [self._conditioned(i, z, e) for i, (z, e) in enumerate(zip(weight, noise, strict=True))]
+        return self._factors.expand(np.array(pulled))
+
+    def _conditioned(self, i: int, weight: Floats, noise: Floats) -> Floats:
+        """Apply Matheron's rule in weights to z (r,) and e (u,): S (z - R_X sqrt(n / lambda) e), (r,)."""
+        played = self._play_counts.played(i)
+        pull = noise * np.sqrt(self.count[i, played] / self.noise[i])
+        return self._covariance[i] @ (weight - pull @ self._factors.features(played))
 
     def _forget(self, trial: Ints) -> None:
         self._play_by_play, self._search = True, None
