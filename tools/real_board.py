@@ -16,8 +16,12 @@ from gpbandits.report.standings import Standings
 
 DOCS = Path(__file__).parents[1] / "docs"
 ARCHIVE = DOCS / "results" / "real"
-WHO = "agents that are recommended, references, and one of another library"
-FORMER = '`composed` is `gp-agent` before it was made for these tasks, today `gp-agent` with `rule="ucb"`.'
+WHO = "agents that are recommended, references, and some of other libraries"
+FORMER = '`composed` is `gp-agent` before it was made for these tasks, today `gp-agent` with `rule="ucb"`. '
+FORMER += (
+    "Under Five stand tasks of four families on which BoTorch plays too: they were chosen by name before it "
+    "had played any."
+)
 NONE, ALONE = "not measured yet", "played by `gp-agent` and random play alone, so far"
 SLOW = "they take 50 ms a round and more"
 # Where libraries that take a second a round play too; chosen by name before any of them was played.
