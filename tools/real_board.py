@@ -45,7 +45,11 @@ def main() -> None:
         ALONE: [n for n in results if n not in ranked],
     }
     excluded = [(name, why) for why, names in left.items() for name in names]
-    excluded += [("sb3-*", SLOW), ("SMAC and BoTorch", f"{SLOW}, and play five tasks alone")]
+    excluded += [
+        ("sb3-*", SLOW),
+        ("BoTorch", f"{SLOW}; ranked under Five alone"),
+        ("SMAC", f"{SLOW}; one task"),
+    ]
     page = write_board(
         standings, DOCS, "python tools/real_board.py", excluded, "leaderboard-real", WHO, units
     )

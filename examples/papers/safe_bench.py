@@ -20,8 +20,8 @@ from bandit_envs import BanditVectorEnv
 from bandit_envs.basics.types import Floats
 from bandit_envs.problems import build
 from gpbandits import evaluate
-from gpbandits.evaluation.followed import component
 from gpbandits.evaluation.loop import trial_seeds
+from gpbandits.evaluation.safety import component
 from gpbandits.evaluation.statistics import bootstrap_interval, wilson_interval
 
 AGENTS = ("safe-ucb", "safeopt", "stageopt", "ise", "losbo")

@@ -22,7 +22,7 @@ from bandit_envs.basics.arguments import require
 from bandit_envs.basics.threads import one_thread
 from bandit_envs.basics.types import Floats
 from bandit_envs.rendering.scene import Scene
-from gpbandits.evaluation.formats import PALETTE
+from gpbandits.evaluation.marks import PALETTE
 from gpbandits.evaluation.measures import metric_named
 from gpbandits.experiments.locks import is_locked
 from gpbandits.experiments.store import PLAN, Store, failures, open_results

@@ -161,16 +161,10 @@ def leaderboard(
     from gpbandits.commands.progress import end_if_failed, run_with_progress
     from gpbandits.experiments import Store
     from gpbandits.experiments.store import CELLS
+    from gpbandits.report.archive import archived_ids, beside, own_part, read_archived, write_archive
     from gpbandits.report.board import write_board
     from gpbandits.report.entrants import REFERENCE, cut_notes, enter, unit_of_task
-    from gpbandits.report.holdings import (
-        Holdings,
-        archived_ids,
-        beside,
-        own_part,
-        read_archived,
-        write_archive,
-    )
+    from gpbandits.report.holdings import Holdings
     from gpbandits.report.standings import LOSSLESS, Standings, has_loss
 
     if against and (archive or not agent):

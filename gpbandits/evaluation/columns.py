@@ -12,7 +12,8 @@ from bandit_envs.basics.arguments import require, require_choice, require_known
 from bandit_envs.basics.types import Floats, Ints
 from gpbandits.evaluation import statistics
 from gpbandits.evaluation.curves import Curves
-from gpbandits.evaluation.formats import Cell, Style, drawn_from, footnotes
+from gpbandits.evaluation.formats import Cell, Style
+from gpbandits.evaluation.marks import drawn_from, footnotes
 from gpbandits.evaluation.measures import MEASURES, METRICS, SHARE, Metric, applies, headed, metric_named
 from gpbandits.evaluation.table import Table
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from bandit_envs.basics.arguments import require
 from bandit_envs.basics.types import Ints
-from gpbandits.evaluation.formats import signs
+from gpbandits.evaluation.marks import signs
 from gpbandits.evaluation.record import Record, check_rounds, check_shapes, join_trials
 from gpbandits.evaluation.stamp import agents_of
 

@@ -129,7 +129,7 @@ class Curves(SharedTrials):
         """Return the share of the safely reachable arms that an agent certified or played, (B,) each.
 
         Rbar_0(S0) are the arms that can be certified from the safe seed with exact costs and their slopes,
-        see `gpbandits.evaluation.followed.reachable`. It needs a safe seed and a finite set in one context
+        see `gpbandits.evaluation.safety.reachable`. It needs a safe seed and a finite set in one context
         without changes; otherwise the dict is empty. Agents declare certified arms in an attribute
         `certified`.
         """

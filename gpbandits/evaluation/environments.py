@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 from bandit_envs.basics.arguments import from_extra, require, require_choice
 from bandit_envs.basics.types import Floats
 from gpbandits.evaluation.curves import Legend
-from gpbandits.evaluation.formats import Style, footnotes, signs
+from gpbandits.evaluation.formats import Style
+from gpbandits.evaluation.marks import footnotes, signs
 from gpbandits.evaluation.measures import Metric, Scale, metric_named
 from gpbandits.evaluation.result import Result
 from gpbandits.evaluation.statistics import (

@@ -158,10 +158,21 @@ def evaluate(
     """
     if isinstance(environment, Mapping):
         require(label is None, "label", "left out of several environments, which have theirs", label)
-        shared: dict[str, Any] = {"agents": agents, "trials": trials, "seed": seed}
-        shared |= {"first_trial": first_trial, "folder": folder, "log": log}
-        shared |= {"progress": progress, "isolate": isolate, "entropy": entropy, "workers": workers}
-        shared |= {"checkpoints": checkpoints, "callback": callback, "stopping": stopping}
+        shared: dict[str, Any] = {
+            "agents": agents,
+            "trials": trials,
+            "seed": seed,
+            "first_trial": first_trial,
+            "progress": progress,
+            "isolate": isolate,
+            "entropy": entropy,
+            "workers": workers,
+            "checkpoints": checkpoints,
+            "callback": callback,
+            "stopping": stopping,
+            "folder": folder,
+            "log": log,
+        }
         on_one: Callable[..., Result] = partial(evaluate, **shared)
         stages = _stages(environment, env_kwargs or {})
         return Results({label: on_one(stage, label=label) for label, stage in stages.items()})

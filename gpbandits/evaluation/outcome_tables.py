@@ -9,7 +9,7 @@ from bandit_envs.basics.arguments import require, require_positive
 from bandit_envs.basics.types import Bools
 from gpbandits.evaluation.columns import Columns, by_agent
 from gpbandits.evaluation.curves import Curves
-from gpbandits.evaluation.formats import drawn_from
+from gpbandits.evaluation.marks import drawn_from
 from gpbandits.evaluation.signals import Stopped
 from gpbandits.evaluation.statistics import bootstrap_interval, wilson_interval
 from gpbandits.evaluation.table import Table
@@ -31,21 +31,23 @@ def stopping_table(result: Curves, price: float | None = None) -> Table:
     if price is not None:
         require_positive("price", price, "it is what a unit of cost is worth, in units of the reward")
     rows = {f"{agent}, {rule}": each for agent, rules in found.items() for rule, each in rules.items()}
-    charged: Any = {x: each.price if price is None else price for x, each in rows.items()}
     columns: Columns = {
         "stop": lambda x: bootstrap_interval(np.where(rows[x].after == NEVER, result.horizon, rows[x].after)),
         "never": lambda x: float((rows[x].after == NEVER).mean()),
         "regret": lambda x: bootstrap_interval(rows[x].regret),
         "violating": lambda x: _share(rows[x].violates),
-        "cost-adjusted": lambda x: (
-            None if charged[x] is None else bootstrap_interval(rows[x].adjusted(charged[x]))
-        ),
+        "cost-adjusted": lambda x: _adjusted(rows[x], price),
         "hindsight": lambda x: None if rows[x].price is None else bootstrap_interval(rows[x].hindsight),
         "promise broken": lambda x: _broken(rows[x]),
     }
     cells = tuple((x, *(cell(x) for cell in columns.values())) for x in rows)
     title = f"{result.environment}: stopping"
     return Table(title, ("agent, rule", *columns), cells, (STOPPED,), name="stopping")
+
+
+def _adjusted(rule: Stopped, price: float | None) -> Any:
+    charged = rule.price if price is None else price
+    return None if charged is None else bootstrap_interval(rule.adjusted(charged))
 
 
 def _broken(rule: Stopped) -> Any:

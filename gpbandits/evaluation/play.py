@@ -19,9 +19,9 @@ from bandit_envs.environment.envs import BanditEnv, EnvLike, limit_of, make, pla
 from bandit_envs.environment.vector import BanditVectorEnv
 from bandit_envs.problem.feedback import Feedback
 from bandit_envs.problem.setting import Setting
-from gpbandits.evaluation.followed import reach_of
 from gpbandits.evaluation.process_state import preserved_process
 from gpbandits.evaluation.record import Record
+from gpbandits.evaluation.safety import reach_of
 from gpbandits.evaluation.trace import Trace, Traits, without_oracle
 from gpbandits.logs.log import PlayLog
 

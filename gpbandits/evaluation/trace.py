@@ -9,10 +9,11 @@ from bandit_envs.basics.arguments import is_integer, is_number, is_text, require
 from bandit_envs.basics.types import Bools, Floats, Ints
 from bandit_envs.laws.changes import change_points_of
 from bandit_envs.problem.setting import Setting
-from gpbandits.evaluation.followed import BestPlay, Contexts, Covering, learnable
 from gpbandits.evaluation.measures import RoundBlock, Running, followed
 from gpbandits.evaluation.record import BLOCK, Record, Sums, one_each, ragged, recorded_in
+from gpbandits.evaluation.safety import Covering
 from gpbandits.evaluation.signals import WholeRun
+from gpbandits.evaluation.simple_regret import BestPlay, Contexts, learnable
 
 SUMMED = ("regret", "cost", "violation", "observed", "spent", "shortfall", "moved")
 KEPT = (*SUMMED, "best", "action", "round")

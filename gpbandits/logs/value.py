@@ -27,15 +27,8 @@ from gpbandits.logs.estimators import (
 )
 from gpbandits.logs.log import PlayLog
 from gpbandits.logs.model import cross_fitted
-from gpbandits.logs.policies import (
-    FixedPolicy,
-    allowed_actions,
-    is_fixed,
-    probabilities_of,
-    replayed,
-    restricted,
-    rounds_of,
-)
+from gpbandits.logs.policies import FixedPolicy, allowed_actions, is_fixed, probabilities_of, restricted
+from gpbandits.logs.replay import replayed, rounds_of
 
 PARTS = 10
 

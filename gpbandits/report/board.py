@@ -14,7 +14,8 @@ from scipy.stats import rankdata, wilcoxon
 from bandit_envs.basics.files import write_whole
 from bandit_envs.basics.types import Floats
 from bandit_envs.rendering.figure import ShownFigure
-from gpbandits.evaluation.formats import COLOURS, Cell
+from gpbandits.evaluation.formats import Cell
+from gpbandits.evaluation.marks import COLOURS
 from gpbandits.evaluation.panels import tidy
 from gpbandits.evaluation.statistics import holm
 from gpbandits.evaluation.table import Table

@@ -13,7 +13,8 @@ import numpy as np
 from matplotlib.ticker import LogLocator, MaxNLocator
 
 from bandit_envs.basics.types import Floats
-from gpbandits.evaluation.formats import DASHES, PALETTE, number
+from gpbandits.evaluation.formats import number
+from gpbandits.evaluation.marks import DASHES, PALETTE
 from gpbandits.evaluation.result import Scale
 
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")

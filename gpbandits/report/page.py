@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 from bandit_envs.basics.files import write_whole
 from gpbandits.evaluation.columns import fitting, require_columns
 from gpbandits.evaluation.environments import overview
-from gpbandits.evaluation.formats import PALETTE, Mark, marks_in
+from gpbandits.evaluation.marks import PALETTE, Mark, marks_in
 from gpbandits.evaluation.measures import metric_named, metrics_of
 from gpbandits.evaluation.outcome_tables import stopping_table
 from gpbandits.evaluation.plots import alarm_figure, regret_figure, save_figure, visible

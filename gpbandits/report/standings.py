@@ -7,7 +7,8 @@ import numpy as np
 
 from bandit_envs.basics.types import Floats
 from gpbandits.evaluation import statistics
-from gpbandits.evaluation.formats import Cell, footnotes
+from gpbandits.evaluation.formats import Cell
+from gpbandits.evaluation.marks import footnotes
 from gpbandits.evaluation.measures import MEASURES, applies
 from gpbandits.evaluation.result import Metric, Result
 from gpbandits.evaluation.statistics import across as shares

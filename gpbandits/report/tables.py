@@ -17,7 +17,8 @@ from gpbandits.evaluation.columns import (
     safety_table,
     tabulated,
 )
-from gpbandits.evaluation.formats import MISSING, drawn_from, footnotes
+from gpbandits.evaluation.formats import MISSING
+from gpbandits.evaluation.marks import drawn_from, footnotes
 from gpbandits.evaluation.measures import headed, metric_named
 from gpbandits.evaluation.result import Metric, Result
 from gpbandits.evaluation.table import Table

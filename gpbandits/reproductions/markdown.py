@@ -4,7 +4,8 @@ import re
 from collections.abc import Mapping, Sequence
 from itertools import chain, groupby
 
-from gpbandits.evaluation.formats import footnotes, signs, text
+from gpbandits.evaluation.formats import text
+from gpbandits.evaluation.marks import footnotes, signs
 from gpbandits.evaluation.measures import metric_named
 from gpbandits.evaluation.outcome_tables import detection_table
 from gpbandits.evaluation.result import Metric, Result

@@ -12,7 +12,7 @@ from sklearn.gaussian_process.kernels import RBF, DotProduct, Kernel, Matern, Wh
 
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.rendering.figure import ShownFigure
-from gpbandits.evaluation.formats import COLOURS, DASHES
+from gpbandits.evaluation.marks import COLOURS, DASHES
 from gpbandits.reproductions.study_figure import Compute, Findings, Reproduction, StudyFigure
 from gpbandits.reproductions.verdicts import HOLDS, REVERSED, Claim, Judged, Row, Statement, table
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -61,14 +63,22 @@ def load(opened: Any, page: Path) -> None:
     raise AssertionError(f"{page}: pictures do not end loading")
 
 
+@contextmanager
+def on_screen(screen: str, folder: Path) -> Iterator[Any]:
+    """A browser of the size of a screen."""
+    width, height = SCREENS[screen]
+    metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": screen == "phone"}
+    with browser(folder / "profile") as opened:
+        opened.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+        yield opened
+
+
 @pytest.mark.long
 @needs_browser
 @pytest.mark.parametrize("screen", SCREENS)
 def test_no_page_is_wider_than_its_window_and_every_picture_loads(screen, site, tmp_path):
-    width, height = SCREENS[screen]
-    metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": screen == "phone"}
-    with browser(tmp_path / "profile") as opened:
-        opened.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+    width, _ = SCREENS[screen]
+    with on_screen(screen, tmp_path) as opened:
         for name in PAGES:
             load(opened, site / f"{name}.html")
             needed, given = opened.execute_script(WIDTHS)
@@ -80,10 +90,7 @@ def test_no_page_is_wider_than_its_window_and_every_picture_loads(screen, site, 
 @pytest.mark.long
 @needs_browser
 def test_no_table_no_code_and_no_formula_of_any_page_is_cut_on_a_desktop(site, tmp_path):
-    width, height = SCREENS["desktop"]
-    with browser(tmp_path / "profile") as opened:
-        metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
-        opened.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+    with on_screen("desktop", tmp_path) as opened:
         pages = [page for page in sorted(site.rglob("*.html")) if "_static" not in page.parts]
         assert len(pages) > 100
         cut = {}
@@ -105,10 +112,7 @@ def label(picture: Path, shown: float) -> float | None:
 @pytest.mark.long
 @needs_browser
 def test_labels_of_figures_have_eight_pixels_on_a_desktop(site, tmp_path):
-    width, height = SCREENS["desktop"]
-    with browser(tmp_path / "profile") as opened:
-        metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
-        opened.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+    with on_screen("desktop", tmp_path) as opened:
         pixels = {}
         for page in sorted(site.rglob("*.html")):
             if "_static" not in page.parts and "<img" in page.read_text(encoding="utf-8"):

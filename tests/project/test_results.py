@@ -175,6 +175,9 @@ def test_the_leaderboard_of_real_tasks_is_what_their_archived_trials_say(tmp_pat
         score["botorch-logei"], score["gp-agent"]
     )
     assert said in " ".join(read("real.md").split())
+    playing = {name: result for name, result in found.items() if "smac" in result.agents}
+    (slow,) = playing.values()
+    assert slow.seconds["smac"].mean() > slow.horizon  # more than a second a round
     for name, result in found.items():
         assert f"`{name}`" in page or f"/{name}" in page, name
         assert f"n = {result.num_trials} trials" in page

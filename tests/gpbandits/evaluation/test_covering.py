@@ -7,9 +7,9 @@ import agents
 from bandit_envs import BanditEnv
 from bandit_envs.problems import build
 from gpbandits import Result, evaluate
-from gpbandits.evaluation.followed import Covering, reachable
 from gpbandits.evaluation.loop import trial_seeds
 from gpbandits.evaluation.result import join_trials
+from gpbandits.evaluation.safety import Covering, reachable
 
 KEYWORDS = {"num_arms": 25, "horizon": 30, "safe_seed": True, "num_contexts": 1}
 AGENTS = {"config": "config", "safe": ("safe-ucb", {"cost_width": 2.0}), "losbo": "losbo"}
@@ -126,7 +126,7 @@ def test_blocks_of_points_reach_what_all_of_them_reach(monkeypatch):
     seed = np.zeros(60, dtype=bool)
     seed[costs.max(axis=0).argmin()] = True
     whole = reachable(costs, seed, points, [4.0, 8.0])
-    monkeypatch.setattr("gpbandits.evaluation.followed.BLOCK_BYTES", 1)
+    monkeypatch.setattr("gpbandits.evaluation.safety.BLOCK_BYTES", 1)
     np.testing.assert_array_equal(reachable(costs, seed, points, [4.0, 8.0]), whole)
     assert 1 < whole.sum() < 60
 

@@ -15,8 +15,8 @@ from bandit_envs.problem.decisions import unit_grid
 from bandit_envs.problems import data_files
 from gpbandits.evaluation import Result, evaluate, trace, trial_seeds
 from gpbandits.evaluation import record as records
-from gpbandits.evaluation.followed import BestPlay
 from gpbandits.evaluation.measures import metrics_of
+from gpbandits.evaluation.simple_regret import BestPlay
 from gpbandits.report.tables import summary
 
 HORIZON = 30

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from synthetic import result
 
-from gpbandits.evaluation.formats import MARKS, footnotes, marks_in
+from gpbandits.evaluation.marks import MARKS, footnotes, marks_in
 from gpbandits.evaluation.plots import regret_figure
 from gpbandits.evaluation.result import Result
 from gpbandits.evaluation.table import Table

@@ -11,7 +11,7 @@ import agents
 from bandit_envs import Setting, make
 from gpbandits import evaluate
 from gpbandits.evaluation import Result, trial_seeds
-from gpbandits.evaluation.followed import learnable
+from gpbandits.evaluation.simple_regret import learnable
 
 ROUNDS = {"num_arms": 20, "horizon": 40, "delay": {"law": "poisson", "mean": 6, "lost": 0.1}}
 TIMES = ROUNDS | {"delay": {"law": "exponential", "mean": 0.5, "interval": 0.1}}

@@ -8,7 +8,8 @@ import pytest
 from agents.registry import resolve_agent
 from gpbandits import evaluate, read_log
 from gpbandits.logs import PlayLog, value_of
-from gpbandits.logs.policies import allowed_actions, replayed
+from gpbandits.logs.policies import allowed_actions
+from gpbandits.logs.replay import replayed
 
 pytestmark = pytest.mark.filterwarnings("ignore::gpbandits.logs.LogWarning")
 LABELS = ["coat", "hat", "shoe"]

@@ -10,7 +10,7 @@ from agents.registry import resolve_agent
 from agents.rl.policy import PretrainedAgent
 from bandit_envs import Setting
 from gpbandits.logs import PlayLog, value_of
-from gpbandits.logs.policies import delays_in_rows, replayed, rounds_of, setting_of
+from gpbandits.logs.replay import delays_in_rows, replayed, rounds_of, setting_of
 
 pytestmark = pytest.mark.filterwarnings("ignore::gpbandits.logs.LogWarning")
 MEANS = np.array([0.2, 0.5, 0.8])

@@ -11,7 +11,7 @@ from gpbandits import cli
 from gpbandits.evaluation import evaluate
 from gpbandits.evaluation.parquet import read_metadata
 from gpbandits.evaluation.result import Result
-from gpbandits.report import holdings
+from gpbandits.report import archive
 from gpbandits.report.entrants import REFERENCE, enter
 
 NAME, OWN = "digits-repeat", "players:FirstArm"
@@ -37,14 +37,14 @@ def write(folder, labels, **changed):
         ENV, labels, trials=shape["trials"], seed=shape["seed"], env_kwargs={"horizon": shape["horizon"]}
     )
     played = dataclasses.replace(played, environment=f"Real/{NAME}")
-    holdings.write_archive([played], [study_of(**changed)], folder)
+    archive.write_archive([played], [study_of(**changed)], folder)
 
 
 def test_an_agent_beside_an_archive_stands_as_if_all_had_been_played_together(folder, tmp_path):
     study = study_of()
     label = study.environments[0].label
     own = evaluate(ENV, {OWN: OWN}, trials=6, seed=3, env_kwargs={"horizon": 8}, label=label)
-    found = holdings.beside(holdings.read_archived(folder, study), own)
+    found = archive.beside(archive.read_archived(folder, study), own)
     write(tmp_path / "together", {"pure-exploration": "pure-exploration", REFERENCE: REFERENCE, OWN: OWN})
     together = Result.load(tmp_path / "together" / f"{NAME}.parquet")
     assert found.agents == together.agents
@@ -64,7 +64,7 @@ def test_an_agent_beside_an_archive_stands_as_if_all_had_been_played_together(fo
 )
 def test_other_trials_are_refused_with_what_differs_and_the_remedy(folder, changed, said):
     with pytest.raises(ValueError, match=said):
-        holdings.read_archived(folder, study_of(**changed))
+        archive.read_archived(folder, study_of(**changed))
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_results_on_another_version_or_other_tables_are_refused(folder, part, va
     held, origin = Result.load(path), read_metadata(path)
     held.save(path, origin | {part: value})
     with pytest.raises(ValueError, match=f"{said}.*compute the archive again, or choose"):
-        holdings.read_archived(folder, study_of())
+        archive.read_archived(folder, study_of())
 
 
 def test_what_cannot_be_ranked_is_refused(folder):
@@ -87,17 +87,17 @@ def test_what_cannot_be_ranked_is_refused(folder):
     held, origin = Result.load(path), read_metadata(path)
     held.select(["pure-exploration"]).save(path, origin)
     with pytest.raises(ValueError, match="must be results of random too"):
-        holdings.read_archived(folder, study_of())
+        archive.read_archived(folder, study_of())
     held.records[REFERENCE].regret[0, 0] = np.nan
     held.save(path, origin)
     with pytest.raises(ValueError, match="regrets are all finite"):
-        holdings.read_archived(folder, study_of())
+        archive.read_archived(folder, study_of())
 
 
 def test_an_archive_is_bounded_before_it_is_read(folder, monkeypatch):
-    monkeypatch.setattr(holdings, "MAX_BYTES", 1000)
+    monkeypatch.setattr(archive, "MAX_BYTES", 1000)
     with pytest.raises(ValueError, match="takes more than 1000 bytes"):
-        holdings.read_archived(folder, study_of())
+        archive.read_archived(folder, study_of())
 
 
 def test_a_file_of_many_rows_in_few_bytes_is_refused_by_its_rows(folder):
@@ -109,16 +109,16 @@ def test_a_file_of_many_rows_in_few_bytes_is_refused_by_its_rows(folder):
     pq.write_table(long, path)
     assert path.stat().st_size < 10**6
     with pytest.raises(ValueError, match=r"takes more than \d+ bytes"):
-        holdings.read_archived(folder, study_of())
+        archive.read_archived(folder, study_of())
 
 
 def test_a_folder_without_files_of_the_suite_is_refused_with_the_command_that_writes_one(tmp_path, folder):
     for suite in ("ids", "real"):
         with pytest.raises(ValueError, match=f"--suite {suite} --archive` wrote"):
-            holdings.archived_ids(tmp_path, suite)
+            archive.archived_ids(tmp_path, suite)
     with pytest.raises(ValueError, match=r"with digits-late\.parquet"):
-        holdings.archived_ids(folder, "real", ["GPBandit-Real/digits-late-v2"])
-    assert holdings.archived_ids(folder, "real") == [ENV]
+        archive.archived_ids(folder, "real", ["GPBandit-Real/digits-late-v2"])
+    assert archive.archived_ids(folder, "real") == [ENV]
 
 
 @pytest.mark.long
