@@ -28,8 +28,9 @@ from ..registry import AgentFactory, require_registered, resolve_agent, without_
 from ..saving.data import decode, encode, require_types
 from .availability import Possible, checked_entries
 from .continuous import plain
+from .earlier_tasks import Results, results_of
 from .history import Arrival, checked_value
-from .space import TIME, Results, Space, Time, Values, results_of
+from .space import TIME, Space, Time, Values
 
 GOALS = {"maximise": 1.0, "minimise": -1.0}
 AMERICAN = {"maximize": "maximise", "minimize": "minimise"}

@@ -26,8 +26,9 @@ from .feasibility import FeasibilityFilter, SuccessProbability
 from .history import TunerHistory, TunerRound, as_number
 from .plan import TunerPlan, takes
 from .player import TunerPlayer
+from .reports import Reports, text_of
 from .space import Values, without_time
-from .workers import Executor, Experimenter, Reports, RunReport, text_of, unbroken
+from .workers import Executor, Experimenter, RunReport, unbroken
 
 FORM = "gpbandits tuner"  # of the file
 SHARE = (

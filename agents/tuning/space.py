@@ -1,9 +1,9 @@
-"""Parameters by name as points that a kernel can compare, the time of one, and results of earlier tasks."""
+"""Parameters by name as points that a kernel can compare, and the time of an experiment as a context."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from functools import cached_property
 from itertools import product
@@ -11,10 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from bandit_envs.basics.arguments import is_number, require, written_as
+from bandit_envs.basics.arguments import is_number, require
 from bandit_envs.basics.types import Bools, Floats, Ints
 
-from ..real.earlier import FEWEST
 from ..saving.data import require_types
 from .continuous import Continuum, plain
 from .parameters import KINDS, Ranges, as_parameter
@@ -69,7 +68,7 @@ def without_time(context: Mapping[str, Any]) -> dict[str, Any]:
 
 
 Values = dict[str, Any]
-FURTHER: dict[str, tuple[Any, ...]] = {"contexts": (Time,)}  # additional kinds of certain spaces
+ONLY: dict[str, tuple[Any, ...]] = {"contexts": (Time,)}  # additional kinds of certain spaces
 
 
 class Space:
@@ -80,7 +79,7 @@ class Space:
         require(isinstance(kinds, Mapping), what, 'a dict such as {"x": (0.0, 1.0)}', kinds)
         for name, kind in kinds.items():
             require(isinstance(name, str), f"a name in {what}", "text", name)
-            special = isinstance(kind, FURTHER.get(what, ()))
+            special = isinstance(kind, ONLY.get(what, ()))
             self.kinds[name] = kind if special else as_parameter(f"{what}[{name!r}]", kind)
 
     @property
@@ -165,7 +164,7 @@ class Space:
     @classmethod
     def from_data(cls, what: str, data: list[list[Any]]) -> Space:
         """Return the space of `to_data`."""
-        kinds = KINDS | {kind.__name__: kind for kind in FURTHER.get(what, ())}
+        kinds = KINDS | {kind.__name__: kind for kind in ONLY.get(what, ())}
         for _, kind, arguments in data:
             require_types(f"a {kind}", arguments, {each.name: Any for each in fields(kinds[kind])}, False)
         return cls(what, {name: kinds[kind](**arguments) for name, kind, arguments in data})
@@ -178,50 +177,3 @@ class Space:
     @property
     def _names(self) -> str:
         return ", ".join(map(repr, self.kinds)) or "nothing"
-
-
-VALUE = "value"  # the column of a table
-Results = tuple[tuple[Values, ...], tuple[float, ...]]  # parameters and values of the experiments of a task
-
-
-def results_of(like: Any, space: Space) -> tuple[Results, ...]:
-    """Return the results of earlier tasks, or raise an error that names the task and the row.
-
-    Args:
-        like: tables, that is frames or lists of dicts of all parameters and the "value", or results.
-        space: of the parameters.
-    """
-    words = "a list of tuners, or of tables with a column a parameter and the column 'value'"
-    listed = isinstance(like, Sequence) and not isinstance(like, str)
-    require(listed, "like", words, like)
-    return tuple(_result(f"like[{j}]", each, space) for j, each in enumerate(like))
-
-
-def _result(name: str, given: Any, space: Space) -> Results:
-    if isinstance(given, tuple) and len(given) == 2:  # of a file, or checked before
-        rows, values = list(given[0]), list(given[1])
-    else:
-        rows, values = _of_table(name, given, space)
-    enough = len(rows) == len(values) >= FEWEST
-    require(enough, name, f"at least {FEWEST} experiments with a value", len(values))
-    for i, value in enumerate(values):
-        words = "a finite number; leave failed experiments out"
-        require(is_number(value), f"{name}, row {i}: {VALUE}", words, value)
-    with written_as({"parameters": name}):
-        return tuple(map(space.check_done, rows)), tuple(map(float, values))
-
-
-def _of_table(name: str, table: Any, space: Space) -> tuple[list[Values], list[float]]:
-    try:
-        given = table if isinstance(table, Sequence) else table.to_dict("records")
-    except AttributeError:
-        given = []
-    listed = not isinstance(given, str) and len(given) > 0
-    require(listed, name, "a tuner, a frame or a list of dicts", table)
-    rows: list[Any] = list(given)
-    columns = {*space.kinds, VALUE}
-    for i, row in enumerate(rows):
-        fits = isinstance(row, Mapping) and set(row) == columns
-        words = f"exactly the columns {', '.join(map(repr, sorted(columns)))}"
-        require(fits, f"{name}, row {i}", words, sorted(row, key=str) if isinstance(row, Mapping) else row)
-    return [{key: row[key] for key in space.kinds} for row in rows], [row[VALUE] for row in rows]

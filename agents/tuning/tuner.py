@@ -16,9 +16,10 @@ from .parameters import Ranges
 from .plan import TunerPlan, listed
 from .player import Advice, player_for
 from .records import Records
+from .reports import Reports, check_reports
 from .running import MayStop, Run, check_run, may_stop, require_rule, rule_of
 from .space import Space, Values, with_clock
-from .workers import Reports, check_reports, executor_of, locked, require_capacity
+from .workers import executor_of, locked, require_capacity
 
 Question = tuple[int, Values]  # a ticket and parameters
 Only = Values | Sequence[Values] | None  # what is available
