@@ -8,7 +8,7 @@ The results are those that the leaderboard of the real tasks archived.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,6 +23,7 @@ from gpbandits.report.entrants import REFERENCE, unit_of_task
 from gpbandits.report.standings import relative_losses
 
 LARGE = 1e4
+WIDEST = 4  # rivals in a table, so that none is cut at 1280 px
 ARCHIVE = Path(__file__).parents[2] / "docs" / "results" / "real"
 AGENT = "gp-agent"
 MOST_FLIPS = 2**20  # all of 20 trials: random ones decide another way about a p-value near the level
@@ -217,12 +218,21 @@ def over_tasks(statement: Statement, found: Mapping[str, Result]) -> Iterator[st
 
 
 def as_markdown(statement: Statement, found: Mapping[str, Result]) -> Iterator[str]:
-    """Yield a line a task, with each agent's mean and 95 % interval; a star marks the least mean."""
+    """Yield tables of a line a task, with each agent's mean and 95 % interval; a star marks the least mean.
+
+    Tables of more agents than a page is wide for become several, which begin with the statement's agent.
+    """
     values = on_tasks(statement, found)
-    agents = sorted({label for own in values.values() for label in own})
-    if agents:
-        yield f"| {statement.quantity} | {' | '.join(agents)} |"
-        yield f"|{'---|' * (1 + len(agents))}"
+    rivals = sorted({label for own in values.values() for label in own} - {statement.one})
+    for start in range(0, len(rivals), WIDEST):
+        yield from ["", *_table(statement, values, [statement.one, *rivals[start : start + WIDEST]])]
+
+
+def _table(
+    statement: Statement, values: Mapping[str, dict[str, Floats]], agents: Sequence[str]
+) -> Iterator[str]:
+    yield f"| {statement.quantity} | {' | '.join(agents)} |"
+    yield f"|{'---|' * (1 + len(agents))}"
     for name, own in values.items():
         least = min(each.mean() for each in own.values())
         unit = 1.0 if least < LARGE else 1000.0  # so that columns are narrow
@@ -244,7 +254,11 @@ def verdicts(statement: Statement, found: Mapping[str, Result]) -> Iterator[str]
     for other in statement.others:
         own = {name: sign for (against, name), sign in signs.items() if against == other}
         where = {word: [n for n, sign in own.items() if sign == code] for code, word in WORDS.items()}
-        said = "; ".join(f"{word}: {', '.join(names)}" for word, names in where.items() if names)
+        said = "; ".join(
+            f"{word}: {', '.join(names) if len(names) < len(own) else f'all {len(own)} tasks'}"
+            for word, names in where.items()
+            if names
+        )
         if said:
             yield f"- `{statement.one}` against `{other}`: {said}"
 
@@ -277,7 +291,7 @@ def page(found: Mapping[str, Result]) -> str:
     for each in others:
         judged = list(as_markdown(each, found))
         lines += ["", f"## {each.text}", ""]
-        lines += [MEANS, "", *judged, "", *verdicts(each, found)] if judged else ["Not measured yet."]
+        lines += [MEANS, *judged, "", *verdicts(each, found)] if judged else ["Not measured yet."]
     return "\n".join([*lines, "", FOOT, ""])
 
 
