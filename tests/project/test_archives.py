@@ -10,7 +10,11 @@ from bandit_envs.problems import data_files
 from bandit_envs.problems.real import tasks
 from gpbandits import evaluate
 from gpbandits.evaluation import Result
-from gpbandits.report.entrants import REFERENCE
+from gpbandits.evaluation.parquet import read_with_metadata
+from gpbandits.report.archive import read_archived
+from gpbandits.report.entrants import REFERENCE, enter
+
+ARCHIVE = DOCS / "results" / "real"
 
 FAMILIES = {task.family: name for name, task in reversed(tasks().items())}  # the first task of each
 
@@ -24,10 +28,22 @@ def cases():
         yield pytest.param(name, id=family, marks=marks)
 
 
+def test_every_archived_file_says_of_which_task_it_is():
+    said = {path.stem: read_with_metadata(path, Result)[1].get("id") for path in ARCHIVE.glob("*.parquet")}
+    assert said == {name: real_id(name) for name in tasks()}
+
+
+@pytest.mark.parametrize("name", list(cases()))
+def test_others_can_be_ranked_beside_the_archived_trials_of_each_family(name):
+    trials = Result.load(ARCHIVE / f"{name}.parquet").num_trials
+    (study,) = enter(trials, environments=[real_id(name)], agents=[REFERENCE], suite="real").studies
+    assert REFERENCE in read_archived(ARCHIVE, study).agents
+
+
 @pytest.mark.parametrize("name", list(cases()))
 def test_an_archived_trial_of_each_family_is_what_its_task_gives_today(name):
     """Of random play, whose actions no processor's last bit decides."""
-    stored = Result.load(DOCS / "results" / "real" / f"{name}.parquet")
+    stored = Result.load(ARCHIVE / f"{name}.parquet")
     again = evaluate(
         real_id(name), [REFERENCE], trials=1, seed=stored.seed, env_kwargs={"horizon": stored.horizon}
     )

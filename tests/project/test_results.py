@@ -152,8 +152,9 @@ def test_the_leaderboard_of_real_tasks_is_what_their_archived_trials_say(tmp_pat
         if name in found and len(found[name].agents) > 2:  # the others are named as not taking part
             families.setdefault(tasks()[name].family, []).append(found[name])
     ranked = [each for own in families.values() for each in own]
-    five = runpy.run_path(str(DOCS.parent / "tools" / "real_board.py"))["FIVE"]
-    families |= {"five": [found[name] for name in five], "all": ranked}
+    tool = runpy.run_path(str(DOCS.parent / "tools" / "real_board.py"))
+    five = {name: Result.load(tool["ARCHIVE_OF_FIVE"] / f"{name}.parquet") for name in tool["FIVE"]}
+    families |= {"five": list(five.values()), "all": ranked}
     units = {f"Real/{name}": unit_of_task(f"Real/{name}") for name in found}
     for family, results in families.items():
         name = f"leaderboard-real-{family}"
@@ -175,10 +176,13 @@ def test_the_leaderboard_of_real_tasks_is_what_their_archived_trials_say(tmp_pat
         score["botorch-logei"], score["gp-agent"]
     )
     assert said in " ".join(read("real.md").split())
-    playing = {name: result for name, result in found.items() if "smac" in result.agents}
-    (slow,) = playing.values()
+    (slow,) = [result for result in five.values() if "smac" in result.agents]
     assert slow.seconds["smac"].mean() > slow.horizon  # more than a second a round
-    for name, result in found.items():
+    for name, result in five.items():  # in which the others play as they do in more trials
+        few, whole = (each.curves("regret") for each in (result, found[name]))
+        for label, curve in whole.items():
+            np.testing.assert_array_equal(few[label], curve[: result.num_trials])
+    for name, result in (*found.items(), *five.items()):
         assert f"`{name}`" in page or f"/{name}" in page, name
         assert f"n = {result.num_trials} trials" in page
 
@@ -186,7 +190,7 @@ def test_the_leaderboard_of_real_tasks_is_what_their_archived_trials_say(tmp_pat
 def test_the_marks_on_the_page_of_real_tasks_are_those_of_the_archived_trials():
     script = runpy.run_path(str(DOCS.parent / "tools" / "real_marks.py"))
     every, page = script["scores"](), read("real.md")
-    found = script["before"](every)
+    found = script["before"](script["scores"](script["MARKED"]))
     lines = script["as_markdown"](found)
     _, after = page.split("## Marks of the agents of today")
     shown = [line for line in after.split("\n## ")[0].splitlines() if line.startswith("| ")]
@@ -202,8 +206,8 @@ def test_the_marks_on_the_page_of_real_tasks_are_those_of_the_archived_trials():
 
 def test_what_the_page_of_vain_attempts_found_in_the_package_is_what_is_stored():
     script = runpy.run_path(str(DOCS.parent / "tools" / "real_marks.py"))
-    every = script["scores"]()
-    lines = script["beside_marks"](script["before"](every), script["of_today"](every))
+    former = script["before"](script["scores"](script["MARKED"]))
+    lines = script["beside_marks"](former, script["of_today"](script["scores"]()))
     found = [each.strip("| ").split(" | ") for each in lines]
     parts = {f"{family}, {half}": rest for family, half, *rest in found}
     section = read("did-not-help.md").partition("## Found in the package")[2].partition("\n## ")[0]
