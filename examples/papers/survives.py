@@ -106,7 +106,8 @@ differences are significant and all these have the right sign, holds *in part* w
 is *reversed* where all have the other one, and *does not come out* where none is significant. Every task
 but the digits has its own table, and no verdict reaches beyond these tables. The loss is that of the
 [leaderboard](leaderboard-real.md): the positive part of the regret, of the budget regret under a budget,
-and under limits the violation too, both relative to random play.
+and under limits the violation too, both relative to random play; under a budget both are a unit of what was
+spent.
 """
 PAIRS = "Mean losses over tasks, of agents that played all of them, and pairs of `gp-agent` with others."
 OVER = """Few trials tell little of one task, and many tasks more of an agent. Here the units are tasks, not

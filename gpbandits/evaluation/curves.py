@@ -171,8 +171,9 @@ class Curves(SharedTrials):
     def budget_regret(self) -> dict[str, Floats]:
         """Return sum_{s <= t} rho* k(x_s) - f(x_s), rho* = max f / k of the round, (B, T) each.
 
-        If all rewards are negative, rho* is 0. For a fully spent budget B it is rho* B minus the rewards; a
-        rest below the cost of a play is not charged.
+        If all rewards are negative, rho* is 0. For a fully spent budget B it is rho* B minus the rewards. A
+        play that the budget cannot pay ends the trial, and what it leaves of the budget is not charged: see
+        `spent`. Scores of leaderboards divide by that.
         """
         return self.running("budget_regret")
 

@@ -132,6 +132,47 @@ def test_few_plays_are_no_merit_anywhere():
     assert "budget regret" in result.plot().axes[0].get_ylabel()
 
 
+class AtRandom(FirstArm):
+    """Plays at random, as long as the budget pays for any play."""
+
+    def __init__(self, setting):
+        self.costs, self.budget = np.ravel(setting.known_costs), setting.budget
+
+    def reset(self, seed):
+        self.spent, self.rng = 0.0, np.random.default_rng(seed)
+
+    def act(self, observation):
+        self.arm = int(self.rng.integers(len(self.costs)))
+        return self.arm
+
+    def update(self, observation, action, reward, info):
+        self.spent += self.costs[action]
+
+
+class EndsEarly(AtRandom):
+    """Plays the dearest arm as soon as the budget does not pay for it, which ends the trial."""
+
+    def act(self, observation):
+        dearest = int(self.costs.argmax())
+        return dearest if self.spent + self.costs[dearest] > self.budget else super().act(observation)
+
+
+@pytest.mark.parametrize("limits", [0, 1])
+def test_nobody_gains_by_a_play_that_the_budget_cannot_pay(limits):
+    """Such a play ends the trial: sums over rounds would be a third less."""
+    costs = {"law": "gp", "budget": 3, "low": 0.1, "high": 1.2, "known": True}
+    keywords = {"num_arms": 50, "budget": costs, "horizon": 60}
+    keywords |= {"constraints": {"law": "gp", "quantile": 0.3}} if limits else {}
+    agents = {"random": "random", "at random": AtRandom, "ends early": EndsEarly}
+    result = evaluate("GPBandit-Budget-v0", agents, trials=60, env_kwargs=keywords)
+    losses = relative_losses(result, "random")
+    gain = losses["at random"] - losses["ends early"]
+    assert gain.mean() < 2.5 * gain.std() / np.sqrt(len(gain))
+    for name in ("budget_regret", *(["hard_violation"] if limits else [])):
+        summed = getattr(result, name)
+        assert summed["ends early"][:, -1].mean() < 0.85 * summed["at random"][:, -1].mean()
+
+
 @pytest.mark.long
 def test_averages_are_of_the_plays_that_were_made():
     result = contest()
