@@ -23,9 +23,9 @@ from .earlier import EarlierTasks
 from .horizon import LIKELY, rounds_to_use
 from .quantities import PlayValues, PointRecord, QuantitySpec, RealParts
 from .rules import HorizonRule, PricedRule, RoundFacts, spread_out
+from .values import require_learnable
 
 TIE = 1e-9  # in units of the reward
-LARGEST = 1e140  # size of values whose squares are numbers
 HEAVIEST = 1e8  # weight of a play
 UNLIKELY = 0.01  # probability that the likeliest arm keeps all limits, below which none seems to
 ENOUGH = 3  # results after which models choose, where plays have costs or results are late
@@ -184,15 +184,10 @@ class RealAgent(ArmAgent):
         require_costs(feedback.cost, self.setting.num_constraints)
         if spent is None and self.setting.budget is not None and len(feedback.round):
             require(False, "feedback_spent", "the cost of each play, as the setting has a budget", None)
-        entries = {
-            "feedback_reward": feedback.reward,
-            "feedback_cost": feedback.cost,
-            "feedback_spent": spent,
-        }
-        for name, values in entries.items():
-            if values is not None and np.abs(values).max(initial=0.0) > LARGEST:
-                words = f"at most {LARGEST:g} in size; write it in another unit"
-                require(False, name, words, values)
+        require_learnable("feedback_reward", feedback.reward)
+        require_learnable("feedback_cost", feedback.cost)
+        if spent is not None:
+            require_learnable("feedback_spent", spent)
 
     def _weight(self, std: float) -> float:
         """Return the weight of a play whose noise std is stated, NaN where it is the usual one."""

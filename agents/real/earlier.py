@@ -31,7 +31,7 @@ from .learner import QUIETER, likeliest_of_all
 from .posterior import BoxPosterior, SurrogatePosterior
 from .priors import Parameters, usual_prior
 from .surrogate import PointValues, Surrogate
-from .values import Converging
+from .values import LARGEST, Converging
 
 MOST = 200  # values of a task: the better half of them its best, the others evenly among the rest
 FEWEST = 3  # without which a task tells no model
@@ -64,7 +64,8 @@ def _checked(name: str, given: Any, dim: int) -> Results:
     finite = np.isfinite(features).all() and np.isfinite(values).all()
     require(finite, name, "finite numbers; leave failed experiments out", given)
     require(len(values) >= FEWEST, name, f"at least {FEWEST} results", len(values))
-    return features, values
+    size = float(np.abs(values).max())
+    return features, values / size if size > LARGEST else values  # each task has a unit of its own
 
 
 def sides(setting: Setting) -> tuple[Floats, Floats]:

@@ -47,7 +47,7 @@ from .priors import Parameters, exact_prior, noisy_prior
 from .quantities import PlayValues, PointRecord
 from .rules import Shortlist
 from .surrogate import Surrogate
-from .values import Converging, HalfRank
+from .values import Converging, HalfRank, require_learnable
 
 TIE = 1e-9  # of log EI
 
@@ -182,6 +182,7 @@ class ImprovingAgent(Resumable, ChoosingAgent):
     def update(self, observation: Floats, action: Any, reward: Any, info: dict[str, Any]) -> None:
         require_reset(self.round >= 0)
         feedback, stds = Feedback.arrived(info), feedback_stds(info)
+        require_learnable("feedback_reward", feedback.reward)
         offered = offered_in(info, self.setting, None)
         point = self._point(action)
         played = self.book.record_round(np.array([point]), feedback.trial, feedback.round)

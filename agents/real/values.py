@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from scipy.special import ndtr, ndtri
 
+from bandit_envs.basics.arguments import require
 from bandit_envs.basics.types import Floats
 
 from .surrogate import PointValues
@@ -29,8 +30,15 @@ CALM = 3.0  # variance of asinh costs, beyond which their mean would explode
 QUIET = 2.0  # likewise of log prices
 FARTHEST = 1e50  # units from zero at which values are cut off, so that no square overflows
 STEEPEST = 150.0  # likewise of exponents
+LARGEST = 1e140  # size of values whose squares are numbers
 
 Height = Callable[[Floats], float]  # log-likelihood of values, (u,), whose scale is the likeliest one
+
+
+def require_learnable(name: str, values: Floats) -> None:
+    """Raise an error that names values whose squares are no numbers."""
+    words = f"at most {LARGEST:g} in size; write it in another unit"
+    require(not np.abs(values).max(initial=0.0) > LARGEST, name, words, values)
 
 
 class Values(abc.ABC):

@@ -80,6 +80,8 @@ def sign_of(goal: str) -> float:
 MOST_POINTS = 10**6  # of a set, and of experiments, which must fit into memory
 LENGTH_SCALE = 0.3  # of one parameter, whose range is 1; the diagonal grows with the root of their number
 LENGTH_SCALE_BOUNDS = (0.05, 5.0)  # longer ones would make features irrelevant that were not varied yet
+# Size of values that are standardised, and of others, whose squares are to be numbers.
+MOST_SCALED, MOST_AS_IT_IS = 1e300, 1e140
 STDS = (1e-100, 1e100)  # their squares, and ratios of these, are finite
 KINDS = ("parameters", "contexts")
 POSSIBLE = "possible"
@@ -227,7 +229,9 @@ class TunerPlan:
         matches = isinstance(costs, Mapping) and set(costs) == set(self.constraints)
         require(matches, "costs", f"a dict of exactly {names}", given)
         for name in self.constraints:
-            require(is_number(costs[name]), f"costs[{name!r}]", "a finite number", costs[name])
+            possible = is_number(costs[name]) and abs(costs[name]) <= MOST_AS_IT_IS
+            words = f"a finite number of at most {MOST_AS_IT_IS:g} in size"
+            require(possible, f"costs[{name!r}]", words, costs[name])
         return tuple(float(costs[name]) for name in self.constraints)
 
     def checked_std(self, given: Any) -> float | None:
@@ -253,6 +257,8 @@ class TunerPlan:
     def arrival(self, value: Any, costs: Any, std: Any, spent: Any, remedy: str) -> Arrival:
         """Return a validated report of an experiment, whose round is not known yet."""
         came = checked_value(value, remedy)
+        most = MOST_SCALED if self.standardise else MOST_AS_IT_IS
+        require(abs(came) <= most, "value", f"at most {most:g} in size; {remedy}", value)
         return Arrival(-1, came, self.costs(costs), self.checked_std(std), self.spent(spent))
 
     @property

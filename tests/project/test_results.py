@@ -268,6 +268,14 @@ def test_what_survives_on_real_tasks_is_what_their_archived_trials_say(survives)
     largest = max((line[-1] for line in lines), key=float)
     said = f"its mean loss is less than that of each of {len(lines)} others (p at most {largest})"
     assert said in " ".join(read("agents.md").split())
+    signs = survives.signs_of(survives.STATEMENTS[0], found)
+    less, more, _ = survives.counts(list(signs.values()))
+    page = " ".join(read("real.md").split())
+    assert f"it is significantly better in {less}, worse in {more} (" in page
+    behind = [
+        name for (other, name), sign in signs.items() if sign > 0 and other in ("local-search", "random")
+    ]
+    assert not behind
 
 
 def test_a_statement_is_judged_by_the_signs_of_significant_pairs(survives):

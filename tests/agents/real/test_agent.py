@@ -9,7 +9,7 @@ import pytest
 from real_cases import SEEN, line, played
 
 import agents
-from agents.real.agent import LARGEST
+from agents.real.values import LARGEST
 from bandit_envs import Setting
 from bandit_envs.kernels.kernels import make_kernel
 from bandit_envs.laws.delays import PoissonDelay
