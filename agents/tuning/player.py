@@ -232,7 +232,11 @@ class TunerPlayer:
         """Return a copy with an independent agent."""
         twin = copy.copy(self)
         both = self.agent, self.feasibility  # the agent refers to the filter
-        twin.agent, twin.feasibility = copy.deepcopy(both)
+        try:
+            twin.agent, twin.feasibility = copy.deepcopy(both)
+        except TypeError as error:  # one of another library may hold what has no copy
+            remedy = "it recommends nothing; see the tuner's `best`"
+            raise ValueError(f"agent {self.plan.agent!r} cannot be copied, so {remedy}") from error
         return twin
 
     def _over(self, context: Values) -> list[Floats]:

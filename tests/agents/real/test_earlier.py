@@ -6,7 +6,7 @@ import pytest
 from sklearn.gaussian_process.kernels import RBF
 
 import agents
-from agents.real.earlier import EarlierTasks
+from agents.real.earlier import EarlierTasks, checked_results
 from agents.real.posterior import BoxPosterior, ImprovementSurface, SurrogatePosterior, best_mean
 from agents.real.priors import Parameters, usual_prior
 from agents.real.surrogate import PointValues, Surrogate
@@ -126,6 +126,15 @@ def test_units_of_earlier_values_do_not_matter(scale):
     other = EarlierTasks.of([(features, 7.0 + scale * values)], LOW, SPAN)
     points = np.random.default_rng(2).random((9, DIM))
     np.testing.assert_allclose(one.means(points), other.means(points), rtol=1e-4, atol=1e-4)
+
+
+def test_earlier_values_whose_squares_are_no_numbers_count_as_in_another_unit():
+    setting = gym.make("GPBandit-GP-v0", dim=DIM, publish_model=False).unwrapped.setting
+    features, values = results(sibling)
+    large, small = (checked_results([(features, scale * values)], setting) for scale in (1e300, 1.0))
+    points = np.random.default_rng(2).random((9, DIM))
+    one, other = (EarlierTasks.of(each, LOW, SPAN).means(points) for each in (large, small))
+    np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-4)
 
 
 def regret(goal, function, trials=12, rounds=12):

@@ -234,6 +234,17 @@ def test_what_it_does_not_play_is_an_error(setting, options, words):
         agents.make("gp-agent", given, **{"goal": "best", **options})
 
 
+def test_a_value_whose_square_is_no_number_is_refused_without_a_trace():
+    setting = Setting(arms=np.linspace(0, 1, 30)[:, None], horizon=8)
+    agent = agents.make("gp-agent", setting, goal="best")
+    agent.reset(0)
+    action = agent.act(np.zeros(1))
+    huge, usual = (delivery(0, np.array([0]), np.array([value]), np.zeros((1, 0))) for value in (-1e300, 1.0))
+    with pytest.raises(ValueError, match=r"feedback_reward must be at most 1e\+140"):
+        agent.update(np.zeros(1), action, -1e300, huge)
+    agent.update(np.zeros(1), action, 1.0, usual)
+
+
 def test_the_first_choice_is_among_the_arms_that_the_first_round_has():
     setting = Setting(arms=np.linspace(0, 1, 30)[:, None], horizon=8, noise_std=0.1, volatile=True)
     agent = agents.make("gp-agent", setting, goal="best")

@@ -51,6 +51,32 @@ def test_numbers_of_any_library_are_values(value):
         assert tuner.best.value == 2.0
 
 
+@pytest.mark.parametrize("value", [1.1e300, -1.7e308])
+def test_values_that_cannot_be_scaled_are_refused(value):
+    tuner = Tuner(SPACE)
+    with pytest.raises(ValueError, match=r"value must be at most 1e\+300 in size; .* call fail"):
+        tuner.tell(tuner.ask()[0], value)
+
+
+def test_an_agent_that_has_no_copy_recommends_nothing():
+    pytest.importorskip("optuna")
+    tuner = Tuner(SPACE, agent="optuna-tpe")
+    tuner.tell(tuner.ask()[0], 1.0)
+    with pytest.raises(ValueError, match="agent 'optuna-tpe' cannot be copied, so it recommends nothing"):
+        tuner.recommend()
+
+
+def test_values_and_costs_that_are_not_scaled_must_have_squares():
+    tuner = Tuner(SPACE, standardise=False)
+    with pytest.raises(ValueError, match=r"value must be at most 1e\+140 in size"):
+        tuner.tell(tuner.ask()[0], -1e300)
+    limited = Tuner(SPACE, constraints=["heat"])
+    with pytest.raises(
+        ValueError, match=r"costs\['heat'\] must be a finite number of at most 1e\+140 in size"
+    ):
+        limited.tell(limited.ask()[0], 1.0, costs={"heat": 1e300})
+
+
 @pytest.mark.parametrize("value", NONE.values(), ids=NONE)
 def test_what_is_no_number_is_refused_and_leaves_the_ticket_pending(value):
     tuner = Tuner(SPACE, agent="random")
