@@ -61,7 +61,8 @@ def test_values_that_cannot_be_scaled_are_refused(value):
 def test_an_agent_that_has_no_copy_recommends_nothing():
     pytest.importorskip("optuna")
     tuner = Tuner(SPACE, agent="optuna-tpe")
-    tuner.tell(tuner.ask()[0], 1.0)
+    for value in range(6):
+        tuner.tell(tuner.ask()[0], float(value))
     with pytest.raises(ValueError, match="agent 'optuna-tpe' cannot be copied, so it recommends nothing"):
         tuner.recommend()
 
