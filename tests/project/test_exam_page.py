@@ -59,6 +59,14 @@ def test_the_page_says_what_one_table_of_hpo_b_takes_from_the_mean():
     assert "three of five runs find none" in section
 
 
+def test_the_page_says_that_the_mark_of_crossed_barrels_is_missed():
+    part = PLAYED["crossed-barrel"]
+    place = list(part.kept).index(96)
+    found = [row.values[place] for row in whole(part)[0] if row.entrant == "tuner"]
+    assert np.mean(found) < MARKS["crossed-barrel"]["question 96"]
+    assert "The mark after question 96 is not reached." in " ".join(read("exam.md").split())
+
+
 def test_the_page_names_every_part_and_the_command_that_made_its_rows():
     page = read("exam.md")
     assert all(f"`{name}`" in page for name in PARTS)

@@ -200,6 +200,7 @@ def test_the_marks_on_the_page_of_real_tasks_are_those_of_the_archived_trials():
     assert beside[1:] == script["beside_marks"](found, now)
     assert f"{len(now)} of the {len(tasks())} tasks, " in " ".join(today.split())
     assert shown[1:] == lines
+    assert [line for line in script["beside_prototypes"]() if line not in page] == []
     assert shown[0].split(" | ")[4:] == [*script["OTHERS"][:-1], f"{script['OTHERS'][-1]} |"]
     assert f"on {len(found)} of the {len(tasks())} tasks" in " ".join(page.split())
 
