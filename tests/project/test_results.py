@@ -18,7 +18,7 @@ from synthetic import result as synthetic_result
 from bandit_envs.problems.real import halves, tasks
 from gpbandits.evaluation.formats import text
 from gpbandits.evaluation.result import Result
-from gpbandits.evaluation.statistics import Interval, significant_signs
+from gpbandits.evaluation.statistics import Interval, holm, significant_signs
 from gpbandits.report.board import over_tasks
 from gpbandits.report.entrants import REFERENCE, unit_of_task
 from gpbandits.report.page import write_table
@@ -254,6 +254,20 @@ def test_the_page_on_parts_says_what_leaving_them_out_costs():
         assert max(apart) < 2.4, part  # of eight trials, by the t-test
     errors = sorted(float(row["standard error"]) for row in found)
     assert errors[len(errors) // 2] < 0.05
+
+
+def test_the_page_on_parts_says_where_the_former_agent_was_better():
+    with (DOCS / RESULTS / "published_models.csv").open(newline="", encoding="utf-8") as file:
+        found = {row["environment"].split("-")[1]: row for row in csv.DictReader(file)}
+    corrected = dict(zip(found, holm([float(row["p"]) for row in found.values()]), strict=True))
+    sure = {name: float(found[name]["difference"]) for name, p in corrected.items() if p < 0.05}
+    less, more = ([name for name in found if sign * sure.get(name, 0.0) > 0.0] for sign in (-1.0, 1.0))
+    page = " ".join(read("ablation.md").split())
+    said = f"less loss on five ids, {', '.join(less[:-1])} and {less[-1]}, "
+    assert f"{said}and significantly more on one, {more[0]}:" in page
+    assert (len(less), len(more)) == (5, 1)
+    assert f"SmallFeasibleRegion (p = {found['SmallFeasibleRegion']['p']} alone)" in page
+    assert {row["trials"] for row in found.values()} == {"20"}
 
 
 @pytest.fixture(scope="module")
