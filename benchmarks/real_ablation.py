@@ -2,8 +2,8 @@
 
     python benchmarks/real_ablation.py --write [TASK ...]
 
-A score is 1 - loss relative to random play, as on the leaderboard; the difference to the whole agent has its
-standard error over trials. Parts that a task does not call for are left out of its rows.
+A score is 1 - loss relative to random play, as on the leaderboard; the difference to the whole agent has half
+the width of its 95 % interval over trials, by Student's t. Parts that a task does not call for have no row.
 """
 
 from __future__ import annotations
@@ -14,10 +14,11 @@ os.environ["OMP_NUM_THREADS"] = "1"  # before numpy is imported: one thread
 
 import argparse
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 
 import gymnasium as gym
 import numpy as np
+from scipy.special import stdtrit
 from tables import write
 
 from agents.agent.assembly import TrialList
@@ -29,6 +30,7 @@ from agents.real.quantities import RealParts
 from bandit_envs import Setting
 from bandit_envs.basics.types import Floats
 from bandit_envs.environment.registration import real_id
+from bandit_envs.problems.real import halves
 from gpbandits import evaluate
 from gpbandits.report.entrants import REFERENCE
 from gpbandits.report.standings import relative_losses
@@ -45,8 +47,19 @@ TASKS = (
     "perovskite",
     "lcbench-1-datasets",
     "lcbench-4-changes",
+    # of the confirmation half
+    "kc1-repeat",
+    "credit-g-late",
+    "cifar100-budget",
+    "segment-limit",
+    "cifar10-everything",
+    "hpob-5889-9971",
+    "green-mixture",
+    "lcbench-5-datasets",
+    "lcbench-6-changes",
+    "light",
 )
-HEADER = ["task", "without", "trials", "score", "difference", "standard error"]
+HEADER = ["task", "half", "without", "trials", "score", "difference", "95 %"]
 WHOLE = "the whole agent"
 
 
@@ -107,10 +120,24 @@ def rows(task: str, trials: int, seed: int) -> list[list[str]]:
     found = []
     for name in entrants:
         gap = np.array(score[name] - score[WHOLE])
-        error = gap.std(ddof=1) / math.sqrt(trials)
-        more = ["", ""] if name == WHOLE else [f"{gap.mean():+.3f}", f"{error:.3f}"]
-        found.append([task, name, str(trials), f"{score[name].mean():.3f}", *more])
+        width = stdtrit(trials - 1, 0.975) * gap.std(ddof=1) / math.sqrt(trials)
+        more = ["", ""] if name == WHOLE else [f"{gap.mean():+.3f}", f"±{width:.3f}"]
+        found.append([task, halves()[task], name, str(trials), f"{score[name].mean():.3f}", *more])
     return found
+
+
+def findings(found: Sequence[Mapping[str, str]]) -> list[str]:
+    """Return a line a part: the tasks on which its absence costs, and gains, by intervals without 0."""
+    lines = []
+    for part in [name for name in LEFT_OUT if name != WHOLE]:
+        own = [row for row in found if row["without"] == part]
+        gaps = {row["task"]: (float(row["difference"]), float(row["95 %"][1:])) for row in own}
+        cells = [
+            ", ".join(f"`{task}`" for task, (gap, width) in gaps.items() if sign * gap > width) or "-"
+            for sign in (-1.0, 1.0)
+        ]
+        lines.append(f"| {part} | {len(gaps)} | {' | '.join(cells)} |")
+    return lines
 
 
 def main() -> None:
@@ -126,6 +153,7 @@ def main() -> None:
         fresh = rows(task, given.trials, given.seed)
         found += fresh
         print(*map(", ".join, fresh), sep="\n", flush=True)
+    print(*findings([dict(zip(HEADER, row, strict=True)) for row in found]), sep="\n")
     if given.write:
         write("real_ablation", HEADER, found)
 

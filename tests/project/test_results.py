@@ -222,38 +222,27 @@ def test_what_the_page_of_vain_attempts_found_in_the_package_is_what_is_stored()
         assert "mark" not in why or mark in why, where
 
 
-def test_the_page_on_parts_says_what_leaving_them_out_costs():
+def test_the_page_on_parts_says_what_leaving_them_out_costs(monkeypatch):
     with (DOCS / RESULTS / "real_ablation.csv").open(newline="", encoding="utf-8") as file:
         found = [row for row in csv.DictReader(file) if row["difference"]]
-    gaps: dict[str, dict[str, float]] = {}
-    for row in found:
-        assert halves()[row["task"]] == "development"
-        gaps.setdefault(row["without"], {})[row["task"]] = float(row["difference"])
-    page = " ".join(read("ablation.md").split())
+    monkeypatch.syspath_prepend(DOCS.parent / "benchmarks")
+    script, page = loaded("benchmarks/real_ablation.py"), read("ablation.md")
+    assert {row["task"] for row in found} == set(script.TASKS)
+    assert {row["task"]: row["half"] for row in found}.items() <= halves().items()
+    families = {tasks()[task].family for task in script.TASKS}
+    assert f"of {len(families)} families" in page.replace("ten", "10")
     assert f"{found[0]['trials']} trials" in page.replace("Eight", "8")
-    worse = {task: gap for task, gap in gaps["expected improvement"].items() if gap < 0.0}
-    assert set(gaps["expected improvement"]) - set(worse) == {"lcbench-4-changes"}
-    first, bent = gaps["one first play"], gaps["values as they are"]
-    assert min(first, key=first.__getitem__) == "hpob-4796-23"
-    assert f"costs up to {-first['hpob-4796-23']:.3f}".replace("0.", ".") in page
-    assert first["lcbench-1-datasets"] > 0.0
-    lost = [-bent[task] for task in ("digits-repeat", "digits-late", "hpob-4796-23")]
-    assert f"cost {min(lost):.2f} to {max(lost):.2f}".replace("0.", ".") in page
-    assert min(bent[task] for task in ("conductive-film", "perovskite")) >= 0.0
-    wide = gaps["width 1"]
-    for gap in (bent["lcbench-4-changes"], wide["conductive-film"], wide["lcbench-4-changes"]):
-        assert f"by {gap:.3f}".replace("0.", ".") in page or f"gain {gap:.3f}".replace("0.", ".") in page
-    assert f"cost {-gaps['changes ignored']['lcbench-4-changes']:.3f}.".replace("0.", ".") in page
-    for part in ("one noise for all arms", "likeliest hyperparameters"):
-        assert min(gaps[part].values()) < 0.0 < max(gaps[part].values())
-        apart = [
-            abs(float(row["difference"])) / float(row["standard error"] or 1)
-            for row in found
-            if row["without"] == part and float(row["standard error"])
-        ]
-        assert max(apart) < 2.4, part  # of eight trials, by the t-test
-    errors = sorted(float(row["standard error"]) for row in found)
-    assert errors[len(errors) // 2] < 0.05
+    table = page.partition("| left out or replaced |")[2].partition("\n\n")[0].splitlines()[2:]
+    assert table == script.findings(found)
+    cells = {name: (less, more) for name, _, less, more in (line.strip("| ").split(" | ") for line in table)}
+    assert (
+        max(less.count("`") for less, _ in cells.values()) == cells["expected improvement"][0].count("`") > 10
+    )
+    assert cells["expected improvement"][1] == "-"
+    assert all("lcbench-4-changes" in cells[part][1] for part in ("width 1", "values as they are"))
+    assert cells["one noise for all arms"] == ("-", "-")
+    widths = sorted(float(row["95 %"][1:]) for row in found)
+    assert widths[len(widths) // 2] < 0.07
 
 
 def test_the_page_on_parts_says_where_the_former_agent_was_better():
