@@ -53,9 +53,23 @@ def agent_of(
     options: dict[str, Any], observe: Observe, first: np.ndarray, rounds: int, refit: int, seed: int
 ) -> Iterator[Turn]:
     """GP-EI with options of its model."""
+    return played("gp-ei", {"refit_every": refit, **options}, observe, first, rounds, seed)
+
+
+def default_of_tuner(
+    observe: Observe, first: np.ndarray, rounds: int, refit: int, seed: int
+) -> Iterator[Turn]:
+    """The agent that a Tuner has by default, which decides itself when it learns."""
+    return played("gp-agent", {"goal": "best"}, observe, first, rounds, seed)
+
+
+def played(
+    name: str, options: dict[str, Any], observe: Observe, first: np.ndarray, rounds: int, seed: int
+) -> Iterator[Turn]:
+    """Play an agent of this package; the first points are given."""
     dim = first.shape[1]
     setting = Setting(low=np.zeros(dim), high=np.ones(dim), horizon=rounds)
-    agent = agents.make("gp-ei", setting, refit_every=refit, **options)
+    agent = agents.make(name, setting, **options)
     agent.reset(seed)
     clock, nothing = Clock(), np.zeros(1)
     for t in range(rounds):

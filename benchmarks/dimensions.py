@@ -3,13 +3,14 @@
     python benchmarks/dimensions.py --write
 
 The first 20 of 60 plays are the same random points for all; hyperparameters are learnt in every fifth round
-after these. Branin's function has both its dimensions, Hartmann's has six of d = 6, 20, 50 or 100, and the
+after these. Branin's function has both its dimensions, Hartmann's has six of d = 6 to 100, and the
 others do nothing; of `bowl`, -|x - c|^2, all dimensions count. Values have mean 0 and standard deviation 1 at
 random points, in which the simple regret of the best point played is stated; their noise has 0.05.
 
 `gp-ei` plays with the default on boxes, the mode of BoTorch's prior; with one length-scale that starts at 0.2
-of a side in every dimension; and with the kernel and the priors of the `Tuner`. BoTorch plays LogEI on its
-default model. All kernels but the Tuner's are squared exponential.
+of a side in every dimension; and with the kernel and the priors of a `Tuner` in contexts. Beside it stands
+what a `Tuner` plays by default, which decides itself when it learns. BoTorch plays LogEI on its default model.
+All kernels but those of a `Tuner` are squared exponential.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from importlib.util import find_spec
 from typing import Any, NamedTuple
 
 import numpy as np
-from box_methods import Turn, agent_of, botorch
+from box_methods import Turn, agent_of, botorch, default_of_tuner
 from sklearn.gaussian_process.kernels import Matern
 from tables import write
 
@@ -35,7 +36,7 @@ from agents.tuning.plan import LENGTH_SCALE, LENGTH_SCALE_BOUNDS
 from bandit_envs.basics.types import Floats
 from bandit_envs.problems.benchmarks import branin_values, hartmann6_values
 
-DIMENSIONS = (2, 6, 20, 50, 100)
+DIMENSIONS = (2, 6, 10, 20, 50, 100)
 FIRST, ROUNDS, REFIT = 20, 60, 5
 NOISE = 0.05  # of the standard deviation of the values at random points
 HEADER = ["function", "d", "method", "seeds", "median", "lower", "upper", "ms"]
@@ -79,7 +80,10 @@ def ours(options: Callable[[int], dict[str, Any]], *run: Any) -> Iterator[Turn]:
     return agent_of({"fit_mean": True, **options(first.shape[1])}, *run)
 
 
-METHODS = {name: partial(ours, options) for name, options in PRIORS.items()}
+METHODS: dict[str, Callable[..., Iterator[Turn]]] = {
+    **{name: partial(ours, options) for name, options in PRIORS.items()},
+    "the tuner's default": default_of_tuner,
+}
 if find_spec("botorch"):
     METHODS["BoTorch LogEI"] = botorch
 
