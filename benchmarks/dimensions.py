@@ -9,8 +9,8 @@ random points, in which the simple regret of the best point played is stated; th
 
 `gp-ei` plays with the default on boxes, the mode of BoTorch's prior; with one length-scale that starts at 0.2
 of a side in every dimension; and with the kernel and the priors of a `Tuner` in contexts. Beside it stands
-what a `Tuner` plays by default, which decides itself when it learns. BoTorch plays LogEI on its default model.
-All kernels but those of a `Tuner` are squared exponential.
+what a `Tuner` plays by default, which decides when it learns. BoTorch plays LogEI on its default model. All
+kernels but those of a `Tuner` are squared exponential.
 """
 
 from __future__ import annotations
