@@ -180,8 +180,8 @@ def test_the_leaderboard_of_real_tasks_is_what_their_archived_trials_say(tmp_pat
     assert slow.seconds["smac"].mean() > slow.horizon  # more than a second a round
     for name, result in five.items():  # in which the others play as they do in more trials
         few, whole = (each.curves("regret") for each in (result, found[name]))
-        for label, curve in whole.items():
-            np.testing.assert_array_equal(few[label], curve[: result.num_trials])
+        for label in whole.keys() & few.keys():
+            np.testing.assert_array_equal(few[label], whole[label][: result.num_trials])
     for name, result in (*found.items(), *five.items()):
         assert f"`{name}`" in page or f"/{name}" in page, name
         assert f"n = {result.num_trials} trials" in page
