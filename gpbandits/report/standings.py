@@ -127,7 +127,7 @@ class Standings:
     def _relative(self, ends: Sequence[tuple[dict[str, Floats], dict[str, Floats]]]) -> dict[str, Floats]:
         """Return final values over the reference's mean of second ones, averaged where that is not 0."""
         trials = min(result.num_trials for result in self.results)
-        scales = [np.nanmean(scale[self.reference]) for _, scale in ends]
+        scales = [float(np.nanmean(scale[self.reference])) for _, scale in ends]
         usable = [(own, scale) for (own, _), scale in zip(ends, scales, strict=True) if scale > 0]
         shares = {x: [_over(own[x][:trials], scale) for own, scale in usable] for x in self.same}
         return {label: np.mean([*each] or [np.zeros(trials)], axis=0) for label, each in shares.items()}
@@ -229,7 +229,7 @@ def relative_losses(result: Result, reference: str) -> dict[str, Floats]:
     if not has_loss(result, reference):
         raise ValueError(f"the reference {reference!r} has no loss on {result.environment!r}")
     parts = _parts(result)
-    scales = [np.nanmean(part[reference]) for part in parts]
+    scales = [float(np.nanmean(part[reference])) for part in parts]
     shares = [
         {label: _over(loss, scale) for label, loss in part.items()}
         for part, scale in zip(parts, scales, strict=True)
