@@ -337,3 +337,10 @@ def test_the_page_of_concepts_names_the_sizes_from_which_draws_use_structure():
     assert f"Up to {SLOW} points a draw uses a root" in page
     assert f"values at {CENTRES} of them" in page
     assert f"the root of up to {MOST_DENSE:,} points" in page
+
+
+def test_the_bound_of_a_question_is_missed_by_as_much_as_the_page_says():
+    first, *rows = table("tuner")
+    loop = float(re.findall(r"loop: ([\d.]+) us", first["dimensions, results, pending"])[0])
+    asked = {row["dimensions, results, pending"]: float(row["question (ms)"]) for row in rows}
+    assert f"in that unit the table has {asked['6, 100, 0'] * 16.0 / loop:.1f} ms" in prose("performance.md")
