@@ -50,7 +50,7 @@ def main() -> None:
     excluded += [
         ("sb3-*", SLOW),
         ("BoTorch", f"{SLOW}; ranked under Five alone"),
-        ("SMAC", f"{SLOW}; one task"),
+        ("SMAC", f"{SLOW}; some of the Five"),
     ]
     page = write_board(
         standings, DOCS, "python tools/real_board.py", excluded, "leaderboard-real", WHO, units
