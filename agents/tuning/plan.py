@@ -81,7 +81,7 @@ MOST_POINTS = 10**6  # of a set, and of experiments, which must fit into memory
 LENGTH_SCALE = 0.3  # of one parameter, whose range is 1; the diagonal grows with the root of their number
 LENGTH_SCALE_BOUNDS = (0.05, 5.0)  # longer ones would make features irrelevant that were not varied yet
 # Size of values that are standardised, and of others, whose squares are to be numbers.
-MOST_SCALED, MOST_AS_IT_IS = 1e300, 1e140
+MOST_SCALED, MOST_AS_IT_IS = 1e307, 1e140
 STDS = (1e-100, 1e100)  # their squares, and ratios of these, are finite
 KINDS = ("parameters", "contexts")
 POSSIBLE = "possible"

@@ -111,7 +111,7 @@ EVERY = [ROOT / "README.md", *(page for page in DOCS.rglob("*.md") if "generated
 
 
 def test_the_pages_that_no_command_makes_have_55_000_words_at_most():
-    made = {"reproductions.md", "leaderboard.md", "leaderboard-real.md"}
+    made = {"reproductions.md", "leaderboard.md", "leaderboard-real.md", "survives.md"}
     written = [page for page in EVERY if page.parent != ROOT and page.name not in made]
     assert len(written) == len(EVERY) - 1 - len(made)
     assert sum(len(page.read_text(encoding="utf-8").split()) for page in written) <= 55_000
