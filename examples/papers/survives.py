@@ -114,8 +114,9 @@ OVER = """Few trials tell little of one task, and many tasks more of an agent. H
 trials (the digits, which are played in five families, count once): mean losses over those that both agents
 played, on how many of them `gp-agent` has less, and p of a Wilcoxon signed-rank test of the differences,
 two-sided, with Holm's correction over the rows. Agents that share fewer than {} units are left out."""
-BESIDE = """Means at the last round, of `gp-agent` and of the other agent of least loss: regret, or budget regret, the
-violation where there are limits, and simple regret, of the best play whose result was delivered."""
+BESIDE = """Means at the last round, of `gp-agent` and of its rival, the other agent of least loss: regret
+(under a budget the budget regret), the violation where there are limits, and simple regret, that of the best
+play whose result was delivered."""
 MEANS = "Means with 95 % intervals; * marks the least mean."
 FOOT = """## How to make it again
 
@@ -201,18 +202,16 @@ def by_family(statement: Statement, found: Mapping[str, Result]) -> Iterator[str
 
 
 def beside_the_best(found: Mapping[str, Result]) -> Iterator[str]:
-    """Yield a line a task: regret, violation and simple regret of the agent, and of the other of least loss."""
+    """Yield a line a task: regret, violation and simple regret of the agent and of its nearest rival."""
     for name, result in found.items():
         losses = {label: own.mean() for label, own in finals(result, LOSS).items() if label != AGENT}
-        best = min(losses, key=lambda label: losses[label])
-        cells = [name, best, result.main_metric.replace("_", " ")]
-        for curves in (
-            result.main,
-            result.hard_violation if result.num_constraints else {},
-            result.simple_regret,
-        ):
-            cells += [f"{curves[label][:, -1].mean():.3g}" if curves else "-" for label in (AGENT, best)]
-        yield f"| {' | '.join(cells)} |"
+        rival = min(losses, key=lambda label: losses[label])
+        violation = result.hard_violation if result.num_constraints else {}
+        pairs = [
+            " and ".join(f"{curves[label][:, -1].mean():.3g}" for label in (AGENT, rival)) if curves else "-"
+            for curves in (result.main, violation, result.simple_regret)
+        ]
+        yield f"| {name} | {rival} | {' | '.join(pairs)} |"
 
 
 def over_tasks(statement: Statement, found: Mapping[str, Result]) -> Iterator[str]:
@@ -306,10 +305,8 @@ def page(found: Mapping[str, Result]) -> str:
     heads = f"another | tasks | loss of `{AGENT}` | loss of the other | tasks with less | p"
     lines += ["", "### Over tasks", "", OVER.format(FEWEST), "", f"| {heads} |", f"|{'---|' * 6}"]
     lines += over_tasks(first, found)
-    heads = (
-        f"task | other | in | `{AGENT}` | other | violation, `{AGENT}` | other | simple, `{AGENT}` | other"
-    )
-    lines += ["", "### Regret by task", "", BESIDE, "", f"| {heads} |", f"|{'---|' * 9}"]
+    heads = "task | rival | regret | violation | simple regret"
+    lines += ["", "### Regret by task", "", BESIDE, "", f"| {heads} |", f"|{'---|' * 5}"]
     lines += beside_the_best(found)
     for each in others:
         judged = list(as_markdown(each, found))
