@@ -21,6 +21,7 @@ from gpbandits.evaluation.provenance import digests, modules_of_environment, sou
 
 Origin = Mapping[str, Any]  # plain data
 _ADDRESS = re.compile(r" at 0x[0-9a-f]+")  # of a function, another in each process
+_NUMBER = re.compile(r"\d+\.\d+(?:e[+-]?\d+)?")
 CODE = ("commit", "code", "versions")  # parts that a result has once it was saved
 
 
@@ -90,13 +91,16 @@ def played(env_id: str, kwargs: Mapping[str, Any]) -> str:
 
 
 def fingerprint(problem: Problem) -> str:
-    """Return the hash of a problem's points, horizon and parts, and of the values of a table."""
-    said = repr((problem.name, problem.horizon, sorted(problem.composed.items())))
-    total = hashlib.sha256(_ADDRESS.sub("", said).encode())
-    for part in (problem.decisions.contexts, problem.decisions.arms):
-        total.update(b"" if part is None else np.ascontiguousarray(part).tobytes())
+    """Return a hash of points, horizon, parts and a table's values, to six digits: processors share these."""
+    said = _ADDRESS.sub("", repr((problem.name, problem.horizon, sorted(problem.composed.items()))))
+    total = hashlib.sha256(_NUMBER.sub(lambda found: f"{float(found[0]):.6g}", said).encode())
+    parts = [problem.decisions.contexts, problem.decisions.arms]
     if isinstance(problem.reward, RecordedValues):
-        total.update(np.ascontiguousarray(problem.reward.among(problem.decisions.points)).tobytes())
+        parts.append(problem.reward.among(problem.decisions.points))
+    for part in parts:
+        if part is not None and part.size:
+            size = float(np.abs(part).max()) or 1.0
+            total.update(f"{size:.6g}".encode() + (np.round(part / size, 6) + 0.0).tobytes())
     return total.hexdigest()[:16]
 
 

@@ -260,10 +260,7 @@ def _parts(result: Result) -> list[dict[str, Floats]]:
 
 
 def at_end(result: Result, curves: Mapping[str, Floats]) -> dict[str, Floats]:
-    """Return the last values of running totals, (B,) an agent, under a budget a unit of what was spent.
-
-    They are NaN in trials that spent nothing.
-    """
+    """Return the last values, (B,) each, under a budget a unit of what was spent, NaN where nothing was."""
     if not result.spent:
         return {label: curve[:, -1] for label, curve in curves.items()}
     spent = {label: curve[:, -1] for label, curve in result.spent.items()}

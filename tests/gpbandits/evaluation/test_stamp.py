@@ -9,7 +9,8 @@ from sklearn.gaussian_process.kernels import RBF
 from synthetic import result as synthetic_result
 
 from bandit_envs.environment.envs import make
-from bandit_envs.laws.functions import KnownFunction
+from bandit_envs.laws.functions import KnownFunction, Moments
+from bandit_envs.laws.tabulated import RecordedValues
 from bandit_envs.problem.decisions import Decisions
 from bandit_envs.problem.problem import Problem
 from bandit_envs.problems.real import real
@@ -98,3 +99,16 @@ def test_the_address_of_a_function_is_no_part_of_a_fingerprint():
         return Problem(Decisions(np.arange(5.0)[:, None]), KnownFunction(lambda x: x[:, 0]), RBF())
 
     assert fingerprint(problem()) == fingerprint(problem())
+
+
+def test_the_last_digit_of_a_number_is_no_part_of_a_fingerprint():
+    """Processors differ in it."""
+
+    def problem(arms: float = 1.0, values: float = 1.0, scale: float = 1.0):
+        table = RecordedValues(values * np.array([[0.1, 0.7, 0.3]]), moments=Moments(0.4))
+        return Problem(Decisions(arms * np.array([[0.0], [1.0], [3.0]])), table, RBF(0.3 * scale))
+
+    nearly, more = 1.0 + 3e-16, 1.01
+    assert fingerprint(problem(nearly, nearly, nearly)) == fingerprint(problem())
+    others = [problem(arms=more), problem(values=more), problem(scale=more)]
+    assert len({fingerprint(each) for each in (problem(), *others)}) == 4
