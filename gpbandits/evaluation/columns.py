@@ -29,7 +29,10 @@ SIMPLE = (
     "Simple regret is that of the best feasible, delivered play of the round's context and segment, within "
     "the agent's window if it has one, to the best arm of all; the largest possible without such a play."
 )
-SPENDING = "Budget regret: rho* times the spent budget minus rewards, rho* the best reward a unit of cost."
+SPENDING = (
+    "Budget regret: rho* times the spent budget minus rewards, rho* the best reward a unit of cost; agents "
+    "are in the order of it a unit of what they spent."
+)
 VIOLATION = (
     "Hard violation: the sum over rounds of the norms of the positive parts of the costs; violation: the "
     "norm of the positive part of their sums, in which costs of different signs cancel; average: a round. "

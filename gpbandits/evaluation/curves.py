@@ -247,9 +247,19 @@ class Curves(SharedTrials):
         """Return labels in the order of tables, legends and standings: by `asked`, then by `main_metric`.
 
         See `statistics.ordered`: regret decides among agents whose violations do not differ significantly.
+        Under a budget both are a unit of what was spent.
         """
-        curves = [self.main] + ([self.curves(self.asked)] if self.asked else [])
-        return ordered(*({label: curve[:, -1] for label, curve in each.items()} for each in curves))
+        return ordered(*map(self.at_end, [self.main] + ([self.curves(self.asked)] if self.asked else [])))
+
+    def at_end(self, curves: dict[str, Floats]) -> dict[str, Floats]:
+        """Return last values, (B,) each, under a budget a unit of what was spent, the largest if it is 0."""
+        ends = {label: curve[:, -1] for label, curve in curves.items()}
+        if not self.spent:
+            return ends
+        paid = {label: self.spent[label][:, -1] for label in ends}
+        rates = {x: end / np.where(paid[x] > 0.0, paid[x], np.inf) for x, end in ends.items()}
+        most = max(float(rate.max()) for rate in rates.values())
+        return {label: np.where(paid[label] > 0.0, rate, most) for label, rate in rates.items()}
 
     @property
     def baseline(self) -> str:

@@ -60,8 +60,8 @@ def relative_violation(results: Sequence[Result], label: str, reference: str, ki
     shares = []
     for result in results:
         if result.num_constraints and label in result.agents:
-            ends = at_end(result, result.curves(KINDS[kind]))
-            own, other = (float(np.nanmean(ends[who])) for who in (label, reference))
+            ends = result.at_end(result.curves(KINDS[kind]))
+            own, other = (float(ends[who].mean()) for who in (label, reference))
             shares += [own / other] if other > 0 else []
     return float(np.mean(shares)) if shares else None
 
@@ -88,11 +88,10 @@ class Standings:
             for label, ends in whole.items()
         }
         if self.constrained:
-            asked = [at_end(each, each.curves(each.asked)) for each in self.results if each.asked]
+            asked = [each.at_end(each.curves(each.asked)) for each in self.results if each.asked]
             violation = self._relative([(own, own) for own in asked])
-            regret = self._relative(
-                [(at_end(each, each.main), at_end(each, each.running("lost"))) for each in self.results]
-            )
+            lost = [(each.at_end(each.main), each.at_end(each.running("lost"))) for each in self.results]
+            regret = self._relative(lost)
             self.ranks = statistics.rank_sets(regret, first=violation)
         else:
             self.ranks = statistics.rank_sets(mean)
@@ -127,9 +126,9 @@ class Standings:
     def _relative(self, ends: Sequence[tuple[dict[str, Floats], dict[str, Floats]]]) -> dict[str, Floats]:
         """Return final values over the reference's mean of second ones, averaged where that is not 0."""
         trials = min(result.num_trials for result in self.results)
-        scales = [float(np.nanmean(scale[self.reference])) for _, scale in ends]
+        scales = [scale[self.reference].mean() for _, scale in ends]
         usable = [(own, scale) for (own, _), scale in zip(ends, scales, strict=True) if scale > 0]
-        shares = {x: [_over(own[x][:trials], scale) for own, scale in usable] for x in self.same}
+        shares = {x: [own[x][:trials] / scale for own, scale in usable] for x in self.same}
         return {label: np.mean([*each] or [np.zeros(trials)], axis=0) for label, each in shares.items()}
 
     @property
@@ -222,16 +221,16 @@ def relative_losses(result: Result, reference: str) -> dict[str, Floats]:
 
     The loss is the positive part of the regret, so that violating a constraint does not lower it, averaged
     with the norm of the violation. Under a budget both are a unit of what was spent, so that nobody gains by
-    a play that the budget cannot pay, which ends the trial; without any other play the loss is 1.
+    a play that the budget cannot pay, which ends the trial.
     """
     if reference not in result.agents:
         raise ValueError(f"the reference {reference!r} has no result on {result.environment!r}; add it")
     if not has_loss(result, reference):
         raise ValueError(f"the reference {reference!r} has no loss on {result.environment!r}")
     parts = _parts(result)
-    scales = [float(np.nanmean(part[reference])) for part in parts]
+    scales = [part[reference].mean() for part in parts]
     shares = [
-        {label: _over(loss, scale) for label, loss in part.items()}
+        {label: loss / scale for label, loss in part.items()}
         for part, scale in zip(parts, scales, strict=True)
         if scale > 0
     ]
@@ -250,26 +249,13 @@ def _same_plays(results: Sequence[Result], labels: Sequence[str]) -> dict[str, t
 
 def has_loss(result: Result, reference: str) -> bool:
     """Return True if the reference has a result with some loss, which sets the scale of scores."""
-    return reference in result.agents and any(np.nan_to_num(part[reference]).any() for part in _parts(result))
+    return reference in result.agents and any(part[reference].any() for part in _parts(result))
 
 
 def _parts(result: Result) -> list[dict[str, Floats]]:
     """Return positive (budget) regret and, with constraints, violation, summed over rounds, (B,) an agent."""
     losses = [each for each in MEASURES.values() if each.loss and applies(each.needs, result)]
-    return [at_end(result, result.running(each.name)) for each in losses]
-
-
-def at_end(result: Result, curves: Mapping[str, Floats]) -> dict[str, Floats]:
-    """Return the last values, (B,) each, under a budget a unit of what was spent, NaN where nothing was."""
-    if not result.spent:
-        return {label: curve[:, -1] for label, curve in curves.items()}
-    spent = {label: curve[:, -1] for label, curve in result.spent.items()}
-    return {x: curve[:, -1] / np.where(spent[x] > 0.0, spent[x], np.nan) for x, curve in curves.items()}
-
-
-def _over(values: Floats, scale: float) -> Floats:
-    """Return values relative to the reference's, 1 where there is none."""
-    return np.where(np.isnan(values), 1.0, values / scale)
+    return [result.at_end(result.running(each.name)) for each in losses]
 
 
 def _mean(scores: Floats) -> float:
