@@ -16,8 +16,7 @@ from gpbandits.report.standings import Standings
 
 DOCS = Path(__file__).parents[1] / "docs"
 ARCHIVE = DOCS / "results" / "real"
-# Where libraries that take up to a second a round play too, in fewer trials; these tasks were chosen by name
-# before any of them was played.
+# Where slow libraries play too, in fewer trials; chosen by name before any of them was played.
 ARCHIVE_OF_FIVE = DOCS / "results" / "real-five"
 FIVE = ("digits-repeat", "digits-late", "hpob-5889-9971", "perovskite", "printed-lines")
 WHO = "agents that are recommended, references, and some of other libraries"

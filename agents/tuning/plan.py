@@ -13,6 +13,7 @@ import numpy as np
 from sklearn.gaussian_process.kernels import Matern
 
 from bandit_envs.basics.arguments import (
+    Kind,
     is_count,
     is_integer,
     is_number,
@@ -24,6 +25,7 @@ from bandit_envs.basics.arguments import (
 
 from ..named import is_name
 from ..real.choice import BEST, FIRST, default_agent, model_of_values
+from ..real.values import LARGEST
 from ..registry import AgentFactory, require_registered, resolve_agent, without_options
 from ..saving.data import decode, encode, require_types
 from .availability import Possible, checked_entries
@@ -80,8 +82,8 @@ def sign_of(goal: str) -> float:
 MOST_POINTS = 10**6  # of a set, and of experiments, which must fit into memory
 LENGTH_SCALE = 0.3  # of one parameter, whose range is 1; the diagonal grows with the root of their number
 LENGTH_SCALE_BOUNDS = (0.05, 5.0)  # longer ones would make features irrelevant that were not varied yet
-# Size of values that are standardised, and of others, whose squares are to be numbers.
-MOST_SCALED, MOST_AS_IT_IS = 1e307, 1e140
+MOST_SCALED = 1e307  # size of values that are standardised; of others it is `LARGEST`
+COST = Kind(f"a finite number of at most {LARGEST:g} in size", lambda x: is_number(x) and abs(x) <= LARGEST)
 STDS = (1e-100, 1e100)  # their squares, and ratios of these, are finite
 KINDS = ("parameters", "contexts")
 POSSIBLE = "possible"
@@ -229,9 +231,7 @@ class TunerPlan:
         matches = isinstance(costs, Mapping) and set(costs) == set(self.constraints)
         require(matches, "costs", f"a dict of exactly {names}", given)
         for name in self.constraints:
-            possible = is_number(costs[name]) and abs(costs[name]) <= MOST_AS_IT_IS
-            words = f"a finite number of at most {MOST_AS_IT_IS:g} in size"
-            require(possible, f"costs[{name!r}]", words, costs[name])
+            COST.require(f"costs[{name!r}]", costs[name])
         return tuple(float(costs[name]) for name in self.constraints)
 
     def checked_std(self, given: Any) -> float | None:
@@ -257,7 +257,7 @@ class TunerPlan:
     def arrival(self, value: Any, costs: Any, std: Any, spent: Any, remedy: str) -> Arrival:
         """Return a validated report of an experiment, whose round is not known yet."""
         came = checked_value(value, remedy)
-        most = MOST_SCALED if self.standardise else MOST_AS_IT_IS
+        most = MOST_SCALED if self.standardise else LARGEST
         require(abs(came) <= most, "value", f"at most {most:g} in size; {remedy}", value)
         return Arrival(-1, came, self.costs(costs), self.checked_std(std), self.spent(spent))
 

@@ -174,7 +174,7 @@ class Standings:
     def by_environment(self) -> Table:
         """Return the table of mean scores, a line an environment and a column an agent."""
         rows = [
-            (result.environment.rpartition("/")[2], *(_mean(scores[label]) for label in self.agents))
+            (result.environment.removeprefix("Real/"), *(_mean(scores[label]) for label in self.agents))
             for result, scores in zip(self.results, self.scores, strict=True)
         ]
         header = ("environment", *map(self.marked, self.agents))
