@@ -314,6 +314,12 @@ def test_what_survives_on_real_tasks_is_what_their_archived_trials_say(survives)
     less, more, _ = survives.counts(list(signs.values()))
     page = " ".join(read("real.md").split())
     assert f"it is significantly better in {less}, worse in {more} (" in page
+    board = read("leaderboard-real.md")
+    families = {task.family for task in tasks().values()}
+    own = [board.partition(f"\n## {each.capitalize()}\n")[2].partition("\n## ")[0] for each in families]
+    alone = [each for each in own if "first place open to 1 of" in each and "\n| gp-agent | 1 |" in each]
+    assert (len(alone), len(own)) == (7, 10)
+    assert "in seven of the ten the trials leave the first place to it alone" in page
     behind = {other: name for (other, name), sign in signs.items() if sign > 0}
     assert not behind.keys() & {"local-search", "random"}
     assert behind["ui-tvbo"] == "temperature"

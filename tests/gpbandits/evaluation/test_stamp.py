@@ -105,7 +105,7 @@ def test_the_last_digit_of_a_number_is_no_part_of_a_fingerprint():
     """Processors differ in it."""
 
     def problem(arms: float = 1.0, values: float = 1.0, scale: float = 1.0):
-        table = RecordedValues(values * np.array([[0.1, 0.7, 0.3]]), moments=Moments(0.4))
+        table = RecordedValues(values * np.array([[0.1, 0.7, 0.3]]), moments=Moments(0.7 * values))
         return Problem(Decisions(arms * np.array([[0.0], [1.0], [3.0]])), table, RBF(0.3 * scale))
 
     nearly, more = 1.0 + 3e-16, 1.01
