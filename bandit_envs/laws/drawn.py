@@ -24,13 +24,15 @@ class Drawn(NamedTuple):
     norm: float | None = None  # in the kernel's RKHS; None if infinite or unknown
     between: Callable[[Floats], Floats] | None = None  # (n, dz + d) -> (n,), the same function anywhere
 
+    def through(self, link: Callable[[Floats], Floats]) -> "Drawn":
+        """Return g(f), whose norm is unknown."""
+        between = None if self.between is None else Through(self.between, link)
+        return Drawn(link(self.values), between=between)
+
     def rescaled(self, factor: float, shift: float = 0.0) -> "Drawn":
         """Return factor * f + shift; a shift leaves the RKHS, so the norm becomes None."""
-        return Drawn(
-            values=factor * self.values + shift,
-            norm=None if self.norm is None or shift else abs(factor) * self.norm,
-            between=None if self.between is None else Through(self.between, partial(affine, factor, shift)),
-        )
+        norm = None if self.norm is None or shift else abs(factor) * self.norm
+        return self.through(partial(_affine, factor, shift))._replace(norm=norm)
 
 
 # Functions on a box are objects, not lambdas, so that an environment can be pickled during a trial.
@@ -44,11 +46,8 @@ class Expansion:
 
     def __call__(self, x: Floats) -> Floats:
         """Return the values, (n, d) -> (n,)."""
-        parts = [
-            np.asarray(self.kernel(block, self.points)) @ self.alpha
-            for block in blocks(x, len(self.points), SEARCH_BYTES)
-        ]
-        return np.concatenate(parts)
+        cut = blocks(x, len(self.points), SEARCH_BYTES)
+        return np.concatenate([np.asarray(self.kernel(block, self.points)) @ self.alpha for block in cut])
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,9 +104,8 @@ class Waves:
         """Return the values, (n, d) -> (n,)."""
         features = feature_map(self.kernel)
         assert features is not None
-        return np.concatenate(
-            [features(block) @ self.weights for block in blocks(x, len(self.weights), BLOCK_BYTES)]
-        )
+        cut = blocks(x, len(self.weights), BLOCK_BYTES)
+        return np.concatenate([features(block) @ self.weights for block in cut])
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,6 +120,5 @@ class Through:
         return self.link(self.function(x))
 
 
-def affine(factor: float, shift: float, values: Floats) -> Floats:
-    """Return factor * f + shift."""
+def _affine(factor: float, shift: float, values: Floats) -> Floats:
     return factor * values + shift

@@ -3,13 +3,19 @@
 import abc
 import math
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from bandit_envs.basics.arguments import LARGEST_STD, ArgumentError, is_number, require, require_scale
+from bandit_envs.basics.arguments import (
+    LARGEST_STD,
+    ArgumentError,
+    as_array,
+    is_number,
+    require,
+    require_scale,
+)
 from bandit_envs.basics.types import Floats
 from bandit_envs.kernels.definite import spread
 from bandit_envs.kernels.gram import Gram
@@ -40,9 +46,7 @@ class FunctionLaw(abc.ABC):
     least: float | None = None  # a lower bound by the nature of the values, such as 0 for accuracies
     has_box_form: bool = False  # whether a draw can be evaluated between the points
     num_functions: int | None = None  # different functions that it may draw at most; None for any number
-    num_stated: int | None = (
-        None  # segments whose functions are stated in their order; None if they are drawn
-    )
+    num_stated: int | None = None  # segments whose functions are stated in order; None if they are drawn
     is_gaussian: bool = False  # whether it is a Gaussian process of mean zero: mixtures of draws are draws
     norm_is_drawn: bool = False  # whether each draw has an RKHS norm of its own
     misspecification: float | None = None  # bound on the distance of functions to the kernel's space
@@ -158,9 +162,7 @@ class KnownFunction(FunctionLaw):
         return Drawn(self._values(gram.points), between=self._values)
 
     def _values(self, points: Floats) -> Floats:
-        returned, given = self.function(points), np.array(None)
-        with suppress(ValueError):  # of lists of different lengths; errors of the function itself pass
-            given = np.asarray(returned)
+        given = as_array(self.function(points))
         require(given.dtype.kind in "biuf", "known function", "an array of real numbers", given)
         values = given.astype(np.float64)
         require(values.shape == (len(points),), "known function", f"({len(points)},) values", values.shape)

@@ -170,15 +170,13 @@ def check_kernel(kernel: Any, decisions: Decisions) -> None:
         complaint = f"must take points of {point.shape[1]} features, got {shown(kernel)}: {error}"
         raise ArgumentError("kernel", complaint) from error
     require(finite, "kernel", "finite at the points; take another length-scale", kernel)
-    require_valid(kernel, _spread(decisions) if decisions.continuous else decisions.points)
-
-
-def _spread(decisions: Decisions) -> Floats:
-    """Return random points of a box and its contexts, (TRIED, dz + d)."""
-    assert decisions.contexts is not None
-    rng = np.random.default_rng(0)
-    arms = rng.uniform(*decisions.box, (TRIED, decisions.arms.shape[1]))
-    return np.hstack([decisions.contexts[rng.integers(decisions.num_contexts, size=TRIED)], arms])
+    tried = decisions.points
+    if decisions.continuous:  # random points of the box in random contexts
+        assert decisions.contexts is not None
+        rng = np.random.default_rng(0)
+        arms = rng.uniform(*decisions.box, (TRIED, decisions.arms.shape[1]))
+        tried = np.hstack([decisions.contexts[rng.integers(decisions.num_contexts, size=TRIED)], arms])
+    require_valid(kernel, tried)
 
 
 def _check_parts(problem: Composition) -> None:
@@ -217,25 +215,20 @@ def _check_numbers(problem: Composition) -> None:
 
 
 def _check_box(problem: Composition) -> None:
+    on_box, runs = problem.decisions.continuous, problem.noise.num_points
     known = all(law.has_box_form for law in (problem.reward, *problem.constraints))
-    if problem.decisions.continuous and not known:
-        raise ValueError(
-            "continuous must be False: this reward or a cost is defined at its points only; got True"
-        )
-    runs = problem.noise.num_points
-    fits = not problem.decisions.continuous and runs == len(problem.decisions.points)
-    require(
-        not runs or fits, "noise", f"of {runs} points of a finite set, as it has runs of these", problem.noise
-    )
-    armless = problem.volatile and problem.decisions.continuous
+    at_points = "False: this reward or a cost is defined at its points only"
+    require(known or not on_box, "continuous", at_points, True)
+    fits = not runs or (not on_box and runs == len(problem.decisions.points))
+    require(fits, "noise", f"of {runs} points of a finite set, as it has runs of these", problem.noise)
     needed = "left out on a box, which has no finite set of arms; or leave out continuous=True"
-    require(not armless, "availability", needed, problem.availability)
+    require(not (problem.volatile and on_box), "availability", needed, problem.availability)
+    still = "False: drifting functions are defined at their points only"
+    require(not (problem.drifts and on_box), "continuous", still, True)
 
 
 def _check_drift(problem: Composition) -> None:
     drift = problem.drift
-    still = not problem.drifts or not problem.decisions.continuous
-    require(still, "continuous", "False: drifting functions are defined at their points only", True)
     recur = isinstance(problem.changes, Recurring)
     none_return = "other than recurring where functions drift, because none returns unchanged"
     require(not (problem.drifts and recur), "changes", none_return, problem.changes)
@@ -270,11 +263,8 @@ def _check_duel(problem: Composition) -> None:
     """Raise unless an outcome is drawn where actions are pairs, and nowhere else, and the rest fits it."""
     duel, delay = problem.decisions.duel, problem.delay
     fits = isinstance(problem.noise, WhoWins) == duel == isinstance(problem.reward, DuelLaw)
-    drawn = (
-        "AgainstBest or PairChances, and WhoWins, of bandit_envs.laws.duels with duel=True, "
-        "and other laws without"
-    )
-    require(fits, "reward and noise", drawn, (problem.reward, problem.noise))
+    drawn = "AgainstBest or PairChances, and WhoWins, of bandit_envs.laws.duels with duel=True"
+    require(fits, "reward and noise", f"{drawn}, and other laws without", (problem.reward, problem.noise))
     slowed = np.ptp(delay.slowdown(problem.decisions.unit_arms)) > 0 or delay.depends_on_rewards
     refused = {
         "continuous": (problem.decisions.continuous, "a box has no finite set of pairs"),

@@ -65,10 +65,9 @@ def implied_by_delay(horizon: Any, delay: Any, max_delay: Any, query_times: Any)
     own_times = None if law is None else law.query_times(horizon)
     if law is not None and own_times is None and given is not None:
         raise ValueError(f"delay must be in units of time, as query_times are, got {law!r}")
-    times = (
-        given if own_times is None or given is not None else setting_checks.checked_times(own_times, horizon)
-    )
-    implied: dict[str, Any] = {"delay": law, "query_times": times}
+    if given is None and own_times is not None:
+        own_times = setting_checks.checked_times(own_times, horizon)
+    implied: dict[str, Any] = {"delay": law, "query_times": own_times if given is None else given}
     if max_delay is None:
         implied["max_delay"] = 0 if law is None else law.window(horizon, given)
     return implied

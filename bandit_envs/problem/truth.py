@@ -133,7 +133,7 @@ def _corners(dim: int) -> Floats:
     if 2**dim <= CANDIDATES:
         return np.array(np.meshgrid(*[[0.0, 1.0]] * dim)).reshape(dim, -1).T
     some = np.random.default_rng(0).integers(0, 2, (CANDIDATES // 2, dim)).astype(np.float64)
-    return np.vstack([some, 1.0 - some])  # with opposite ones: each side of the box is half of them
+    return np.vstack([some, 1.0 - some])  # each side of the box has half of them
 
 
 def _range(values: Floats) -> float:
@@ -278,37 +278,33 @@ def best_rates(truth: Truth, costs: Drawn, decisions: Decisions) -> Floats:
     It is rho* = max f / k: a budget of one resource earns rho* B at best, because the linear programme over
     mixtures of arms has its optimum at one arm. It is not negative, because losing arms need not be played.
     """
+    rates = []
     if decisions.continuous:
-        contexts = range(decisions.num_contexts)
-        return np.array([[_best_rate(decisions, z, row, costs) for z in contexts] for row in truth.drawn])
-    shape, versions = (-1, decisions.num_contexts, decisions.num_arms), range(len(truth.optimum))
-    price = costs.values.reshape(shape)
-
-    def rates(version: int) -> Floats:
+        for reward, *constraints in truth.drawn:
+            ratio = RatioOfDrawn(_between(reward), _between(costs))
+            rate = Drawn(reward.values / costs.values, between=ratio)
+            contexts = range(decisions.num_contexts)
+            rates.append([_maximise(decisions, z, 1.0, rate, *constraints) for z in contexts])
+        return np.maximum(rates, 0.0)
+    shape = -1, decisions.num_contexts, decisions.num_arms
+    for version in range(len(truth.optimum)):
         values = np.asarray(truth.means[version]).reshape(shape).copy()
-        values[:1] /= price
-        return np.maximum(_best(values), 0.0)
-
-    return np.array([rates(version) for version in versions])
-
-
-def _best_rate(decisions: Decisions, context: int, row: Sequence[Drawn], costs: Drawn) -> float:
-    reward, *constraints = row
-    rate = Drawn(reward.values / costs.values, between=RatioOfDrawn(_between(reward), _between(costs)))
-    return max(_maximise(decisions, context, 1.0, rate, *constraints), 0.0)
+        values[:1] /= costs.values.reshape(shape)
+        rates.append(_best(values))
+    return np.maximum(rates, 0.0)
 
 
 def _maximise(decisions: Decisions, context: int, sign: float, reward: Drawn, *costs: Drawn) -> float:
     """Return the largest value of sign * reward on the box, where all given costs are <= 0."""
 
-    def within(function: Callable[[Floats], Floats], factor: float) -> Callable[[Floats], Floats]:
+    def within(function: Function, factor: float) -> Function:
         return lambda arms: factor * function(decisions.with_context(context, arms))
 
     limits = [within(_between(cost), 1.0) for cost in costs]
     return maximise(within(_between(reward), sign), *decisions.box, decisions.arms, limits)
 
 
-def _between(drawn: Drawn) -> Callable[[Floats], Floats]:
+def _between(drawn: Drawn) -> Function:
     if drawn.between is None:
         few = f"at most {SLOW} on a box, where arms are anchors, unless the kernel is of low rank"
         raise ArgumentError("num_arms", f"must be {few}, got {len(drawn.values)} points; give fewer anchors")
