@@ -51,8 +51,7 @@ ORDER_SEED = 0  # of the patients' order in which they grow
 def growing_diabetes() -> list[Classification]:
     """Return 20 growing prefixes of the diabetes data in one random order: 38, 76, ..., 768 patients."""
     patients = pima_diabetes().shuffled(ORDER_SEED)
-    sizes = np.arange(1, PREFIXES + 1) * len(patients.y) // PREFIXES
-    return [patients.prefix(int(size)) for size in sizes]
+    return [patients.prefix((i + 1) * len(patients.y) // PREFIXES) for i in range(PREFIXES)]
 
 
 # The Z data sets of each name, one a row of its table.

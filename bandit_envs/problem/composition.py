@@ -93,11 +93,6 @@ class Composition:
         return not self.drift.is_still
 
     @property
-    def drifts_within_segments(self) -> bool:
-        """Return whether functions differ within a segment, so that values of two rounds do not compare."""
-        return self.drift.within_segments
-
-    @property
     def volatile(self) -> bool:
         """Return whether arms may be unavailable in a round."""
         return self.availability != EVERY_ARM
@@ -187,8 +182,8 @@ def _check_parts(problem: Composition) -> None:
         require(isinstance(law, FunctionLaw), name, "a law such as KnownFunction(f)", law)
     for name, (kind, such) in LAWS.items():
         law = getattr(problem, name)
-        known = isinstance(law, kind) and not isinstance(law, type)
-        require(known, name, f"a law such as {such}", law)
+        if not isinstance(law, kind) or isinstance(law, type):
+            require(False, name, f"a law such as {such}", law)
     require(isinstance(problem.name, str), "name", "text", problem.name)
 
 
@@ -265,6 +260,8 @@ def _check_duel(problem: Composition) -> None:
     fits = isinstance(problem.noise, WhoWins) == duel == isinstance(problem.reward, DuelLaw)
     drawn = "AgainstBest or PairChances, and WhoWins, of bandit_envs.laws.duels with duel=True"
     require(fits, "reward and noise", f"{drawn}, and other laws without", (problem.reward, problem.noise))
+    if not duel:
+        return
     slowed = np.ptp(delay.slowdown(problem.decisions.unit_arms)) > 0 or delay.depends_on_rewards
     refused = {
         "continuous": (problem.decisions.continuous, "a box has no finite set of pairs"),
@@ -277,12 +274,13 @@ def _check_duel(problem: Composition) -> None:
         "delay": (slowed, "a law by arm or by reward needs one arm and its reward"),
     }
     for name, (given, reason) in refused.items():
-        require(not (duel and given), name, f"left out of duels: {reason}", getattr(problem, name, given))
+        require(not given, name, f"left out of duels: {reason}", getattr(problem, name, given))
 
 
 def _check_safe_seed(problem: Composition) -> None:
-    switch = isinstance(problem.safe_seed, bool)
-    known = switch or (isinstance(problem.safe_seed, str) and problem.safe_seed == SAFEST)
+    if problem.safe_seed is False:
+        return
+    known = problem.safe_seed is True or (isinstance(problem.safe_seed, str) and problem.safe_seed == SAFEST)
     require(known, "safe_seed", f'True, False or "{SAFEST}"', problem.safe_seed)
     where = {
         "with constraints": bool(problem.constraints),
@@ -290,4 +288,4 @@ def _check_safe_seed(problem: Composition) -> None:
         "without drift": not problem.drifts,
     }
     for words, given in where.items():
-        require(given or not problem.safe_seed, "safe_seed", f"False but {words}", True)
+        require(given, "safe_seed", f"False but {words}", True)

@@ -23,10 +23,9 @@ from bandit_envs.problem.truth import (
     Extremes,
     Truth,
     check_feasible,
+    largest_costs,
     of_box,
     of_table,
-    safe_arms,
-    safest_arm,
 )
 
 BLOCK = 32  # rounds drawn at once: one matrix product, 0.25 MB for a function on 1000 points
@@ -180,11 +179,10 @@ def safe_seed(problem: Composition, truth: Truth, seed: np.random.SeedSequence) 
     """
     if not problem.safe_seed:
         return None
-    costs = truth.means[:, 1:]
+    costs = largest_costs(truth.means[:, 1:], problem.decisions, problem.constraint_prior_std)
     if problem.safe_seed == SAFEST:
-        return safest_arm(costs, problem.decisions, problem.constraint_prior_std)
-    safe = safe_arms(costs, problem.decisions, problem.constraint_prior_std)
-    return int(_beside(seed, OF_SAFE_SEED).choice(safe))
+        return int(costs.argmin())
+    return int(_beside(seed, OF_SAFE_SEED).choice(np.flatnonzero(costs <= -MARGIN)))
 
 
 def _beside(seed: np.random.SeedSequence, *key: int) -> np.random.Generator:
@@ -225,7 +223,7 @@ def _costs(problem: Composition, segments: int, rngs: list[np.random.Generator])
         if not problem.safe_seed:
             return drawn
         costs = np.array([[cost.values for cost in row] for row in drawn])
-        if len(safe_arms(costs, problem.decisions, problem.constraint_prior_std)):
+        if largest_costs(costs, problem.decisions, problem.constraint_prior_std).min() <= -MARGIN:
             return drawn
     raise ArgumentError(
         "safe_seed",

@@ -157,7 +157,7 @@ class Problem(Composition):
 
     def setting(self) -> Setting:
         """Return the part of the published setting that holds for all trials."""
-        return self.published.with_own_kernels()
+        return self.published.copied()
 
     def _published_in(self, *drawn: Any) -> Setting:
         """Return the published setting of a trial, from what `publishing.fields_of_trial` takes."""

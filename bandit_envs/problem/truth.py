@@ -189,18 +189,9 @@ SAFEST = "safest"
 Extremes = tuple[Floats, Floats]  # best feasible (minus infinity if none) and worst mean reward, (V, Z) each
 
 
-def safe_arms(costs: Floats, decisions: Decisions, stds: Floats) -> Ints:
-    """Return the arms whose costs, (V, C, N), are at most -`MARGIN` prior stds, (C,), in every context."""
-    return np.flatnonzero(_worst(costs / stds[:, None], decisions) <= -MARGIN)
-
-
-def safest_arm(costs: Floats, decisions: Decisions, stds: Floats) -> int:
-    """Return the arm whose largest cost in prior stds, over costs, contexts and segments, is least."""
-    return int(_worst(costs / stds[:, None], decisions).argmin())
-
-
-def _worst(costs: Floats, decisions: Decisions) -> Floats:
-    return costs.reshape(-1, decisions.num_arms).max(axis=0)
+def largest_costs(costs: Floats, decisions: Decisions, stds: Floats) -> Floats:
+    """Return the largest cost of each arm over (V, C, N) costs in their prior stds, (C,), as (A,)."""
+    return (costs / stds[:, None]).reshape(-1, decisions.num_arms).max(axis=0)
 
 
 class Truth(NamedTuple):

@@ -39,21 +39,22 @@ from bandit_envs.laws import (
 )
 from bandit_envs.laws.derived import Feasibility
 from bandit_envs.laws.functions import FunctionLaw, Moments
+from bandit_envs.laws.noise import NoNoise
 from bandit_envs.laws.outcomes import LAWS, OutcomeLaw, matched
 from bandit_envs.laws.parameters import parse
 from bandit_envs.problem.decisions import Decisions
 from bandit_envs.problem.problem import Problem
 
 # Of the random parts that a keyword describes: the law without it, the laws by name, and their type.
-PARTS: dict[str, tuple[str, Mapping[str, type], type | None]] = {
-    "drift": ("still", drift.LAWS, None),
-    "delay": ("immediate", delays.LAWS, delays.Delay),
-    "context": ("uniform", contexts.LAWS, None),
-    "changes": ("stationary", changes.LAWS, None),
-    "corruption": ("none", corruption.LAWS, None),
-    "availability": ("all", availability.LAWS, None),
-    "budget": ("none", play_costs.LAWS, play_costs.PlayCosts),
-    "movement": ("none", movement.LAWS, None),
+PARTS: dict[str, tuple[Any, Mapping[str, type], type | None]] = {
+    "drift": (drift.Still(), drift.LAWS, None),
+    "delay": (delays.Immediate(), delays.LAWS, delays.Delay),
+    "context": (contexts.UniformContexts(), contexts.LAWS, None),
+    "changes": (changes.Stationary(), changes.LAWS, None),
+    "corruption": (corruption.Untouched(), corruption.LAWS, None),
+    "availability": (availability.EveryArm(), availability.LAWS, None),
+    "budget": (play_costs.Free(), play_costs.LAWS, play_costs.PlayCosts),
+    "movement": (movement.FreeMoves(), movement.LAWS, None),
 }
 CONTEXT_KERNEL: dict[str, Any] = {"combine": "product", "kernel": "rbf", "length_scale": 0.5}
 WAYS = ("changes", "change_points", "num_segments")
@@ -65,7 +66,7 @@ Replay = drift.Replay  # `compose` has an argument of the name of the module
 def part_of(name: str, spec: Any) -> Any:
     """Return the law of a random part from a name, a dict or a law; None is the law without the part."""
     neutral, laws, kind = PARTS[name]
-    return parse(name, neutral if spec is None else spec, laws, kind)
+    return neutral if spec is None else parse(name, spec, laws, kind)
 
 
 def checked_variance(given: Any) -> float:
@@ -278,7 +279,7 @@ def compose(
         decisions, law = replace(decisions, duel=True), duels.AgainstBest(law, decisions.num_arms)
     costs, feasibility = _constraints_of(constraints, num_constraints)
     unnoised = constraint_noise is None and constraint_noise_std is None
-    of_costs = "none" if unnoised else constraint_noise
+    of_costs = NoNoise() if unnoised else constraint_noise
     return Problem(
         decisions=decisions,
         reward=law,
