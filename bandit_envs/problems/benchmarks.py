@@ -100,7 +100,7 @@ def spending(x: Floats) -> Floats:
     return x @ PRICES - BUDGET
 
 
-class Known(NamedTuple):
+class Benchmark(NamedTuple):
     """Hold a reward on [0, side]^dim, and a cost if there is one."""
 
     reward: Callable[[Floats], Floats]
@@ -111,13 +111,13 @@ class Known(NamedTuple):
 
 
 FUNCTIONS = {
-    "rosenbrock": Known(rosenbrock_values, 2, Moments(-10.3, 22.9)),
-    "hartmann3": Known(hartmann3_values, 3, Moments(0.944, 0.956)),
-    "hartmann6": Known(hartmann6_values, 6, Moments(0.259, 0.385)),
-    "branin": Known(branin_values, 2, Moments(-54.3, 51.3)),
-    "ackley": Known(ackley_values, 2, Moments(-12.9, 3.53)),
-    "small-feasible-region": Known(two_discs_reward, 2, Moments(-3.01, 1.88), 6.0, two_discs_cost),
-    "data-rate-allocation": Known(utility, 4, Moments(2.32, 0.688), LARGEST_RATE, spending),
+    "rosenbrock": Benchmark(rosenbrock_values, 2, Moments(-10.3, 22.9)),
+    "hartmann3": Benchmark(hartmann3_values, 3, Moments(0.944, 0.956)),
+    "hartmann6": Benchmark(hartmann6_values, 6, Moments(0.259, 0.385)),
+    "branin": Benchmark(branin_values, 2, Moments(-54.3, 51.3)),
+    "ackley": Benchmark(ackley_values, 2, Moments(-12.9, 3.53)),
+    "small-feasible-region": Benchmark(two_discs_reward, 2, Moments(-3.01, 1.88), 6.0, two_discs_cost),
+    "data-rate-allocation": Benchmark(utility, 4, Moments(2.32, 0.688), LARGEST_RATE, spending),
 }
 
 
