@@ -5,16 +5,8 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from sklearn.gaussian_process.kernels import (
-    RBF,
-    ConstantKernel,
-    DotProduct,
-    Hyperparameter,
-    Kernel,
-    Matern,
-    RationalQuadratic,
-    WhiteKernel,
-)
+from sklearn.gaussian_process import kernels
+from sklearn.gaussian_process.kernels import RBF, Hyperparameter, Kernel, Matern
 
 from bandit_envs.basics.arguments import LEAST_SCALE, ArgumentError, as_array, shown
 from bandit_envs.basics.types import Floats
@@ -96,7 +88,7 @@ class OnColumns(Kernel):
 def _rational_quadratic(length_scale: LengthScale, length_scale_bounds: Any) -> Kernel:
     if np.ndim(length_scale):
         raise ValueError("kernel 'rational_quadratic' has one length_scale, got a list; pass a number")
-    return RationalQuadratic(length_scale, alpha=1.0, length_scale_bounds=length_scale_bounds)  # type: ignore[arg-type]
+    return kernels.RationalQuadratic(length_scale, alpha=1.0, length_scale_bounds=length_scale_bounds)  # type: ignore[arg-type]
 
 
 NAMED: dict[str, Callable[[Any, Any], Kernel]] = {
@@ -105,8 +97,8 @@ NAMED: dict[str, Callable[[Any, Any], Kernel]] = {
     "matern32": partial(Matern, nu=1.5),
     "matern52": partial(Matern, nu=2.5),
     "rational_quadratic": _rational_quadratic,
-    "linear": lambda scale, bounds: DotProduct(sigma_0=0.0, sigma_0_bounds="fixed"),
-    "diagonal": lambda scale, bounds: WhiteKernel(1.0),
+    "linear": lambda scale, bounds: kernels.DotProduct(sigma_0=0.0, sigma_0_bounds="fixed"),
+    "diagonal": lambda scale, bounds: kernels.WhiteKernel(1.0),
 }
 
 
@@ -139,7 +131,7 @@ def amplified(kernel: Kernel, variance: float) -> Kernel:
     if variance == 1.0:
         return kernel
     low, high = VARIANCE_BOUNDS
-    return ConstantKernel(variance, (low * variance, high * variance)) * kernel
+    return kernels.ConstantKernel(variance, (low * variance, high * variance)) * kernel
 
 
 class TableKernel(Kernel):

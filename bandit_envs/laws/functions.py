@@ -8,14 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bandit_envs.basics.arguments import (
-    LARGEST_STD,
-    ArgumentError,
-    as_array,
-    is_number,
-    require,
-    require_scale,
-)
+from bandit_envs.basics import arguments
+from bandit_envs.basics.arguments import ArgumentError, as_array, is_number, require
 from bandit_envs.basics.types import Floats
 from bandit_envs.kernels.definite import spread
 from bandit_envs.kernels.gram import Gram
@@ -167,8 +161,8 @@ class KnownFunction(FunctionLaw):
         values = given.astype(np.float64)
         require(values.shape == (len(points),), "known function", f"({len(points)},) values", values.shape)
         require(np.isfinite(values).all(), "known function", "finite at every point", "NaN or infinity")
-        small = f"at most {LARGEST_STD:g} in size; its square is a variance"
-        require((np.abs(values) <= LARGEST_STD).all(), "known function", small, values)
+        small = f"at most {arguments.LARGEST_STD:g} in size; its square is a variance"
+        require((np.abs(values) <= arguments.LARGEST_STD).all(), "known function", small, values)
         return values
 
 
@@ -240,7 +234,7 @@ class RKHSFunction(FunctionLaw):
         require(is_number(self.ridge) and self.ridge > 0, "ridge", "positive", self.ridge)
         if self.norm is not None:
             require(is_number(self.norm), "norm", "None or positive", self.norm)
-            require_scale("norm", self.norm, "or leave it out, and norms are drawn")
+            arguments.require_scale("norm", self.norm, "or leave it out, and norms are drawn")
         object.__setattr__(self, "norm_is_drawn", self.norm is None)
 
     @property

@@ -10,16 +10,8 @@ from typing import Any
 import numpy as np
 from sklearn.gaussian_process.kernels import Kernel
 
-from bandit_envs.basics.arguments import (
-    ArgumentError,
-    is_integer,
-    is_number,
-    require,
-    require_size,
-    require_switch,
-    shown,
-    written_as,
-)
+from bandit_envs.basics import arguments
+from bandit_envs.basics.arguments import ArgumentError, is_integer, require, require_switch
 from bandit_envs.basics.types import Floats
 from bandit_envs.kernels.gram import Gram
 from bandit_envs.kernels.validity import require_no_white, require_valid
@@ -140,7 +132,7 @@ def check_problem(problem: Composition) -> None:
     check_kernel(problem.kernel, problem.decisions)
     for law in problem.constraints:
         if isinstance(law, UnderKernel):
-            with written_as({"kernel": 'constraints["kernel"]'}):
+            with arguments.written_as({"kernel": 'constraints["kernel"]'}):
                 check_kernel(law.kernel, problem.decisions)
     require_no_white("kernel", problem.kernel, "noise=Gaussian({})")
     check_prior_mean(problem.prior_mean, problem.decisions)
@@ -162,7 +154,7 @@ def check_kernel(kernel: Any, decisions: Decisions) -> None:
         with np.errstate(all="ignore"):
             finite = np.isfinite(kernel(point)).all()
     except ValueError as error:  # the number of length-scales is not that of features
-        complaint = f"must take points of {point.shape[1]} features, got {shown(kernel)}: {error}"
+        complaint = f"must take points of {point.shape[1]} features, got {arguments.shown(kernel)}: {error}"
         raise ArgumentError("kernel", complaint) from error
     require(finite, "kernel", "finite at the points; take another length-scale", kernel)
     tried = decisions.points
@@ -194,10 +186,10 @@ def _functions(problem: Composition) -> dict[str, FunctionLaw]:
 
 
 def _check_numbers(problem: Composition) -> None:
-    require_size("horizon", problem.horizon)
+    arguments.require_size("horizon", problem.horizon)
     bound = problem.rkhs_bound
     named = bound is None or (isinstance(bound, str) and bound in ("true", "paper"))
-    known = named or (is_number(bound) and float(bound) > 0)  # type: ignore[arg-type]
+    known = named or (arguments.is_number(bound) and float(bound) > 0)  # type: ignore[arg-type]
     require(known, "rkhs_bound", '"true", "paper", None or a positive number', bound)
     window = problem.max_delay
     valid = window is None or (is_integer(window) and 0 <= window < problem.horizon)

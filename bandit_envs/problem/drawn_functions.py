@@ -16,19 +16,10 @@ from bandit_envs.laws.drift import Drift
 from bandit_envs.laws.functions import FunctionLaw, are_same
 from bandit_envs.problem.composition import Composition
 from bandit_envs.problem.decisions import Decisions
-from bandit_envs.problem.truth import (
-    MARGIN,
-    SAFEST,
-    TRIES,
-    Extremes,
-    Truth,
-    check_feasible,
-    largest_costs,
-    of_box,
-    of_table,
-)
+from bandit_envs.problem.truth import MARGIN, SAFEST, Extremes, Truth, check_feasible, largest_costs, of_box
 
 BLOCK = 32  # rounds drawn at once: one matrix product, 0.25 MB for a function on 1000 points
+TRIES = 1000  # draws of the costs until an arm is safe in all segments and contexts
 UNUSED = cast(np.random.Generator, None)  # in the place of a generator from which nothing is drawn
 OF_COSTS, OF_SAFE_SEED = 10**6, 10**6 + 1  # spawn keys of the functions' seed, used for nothing else
 MOST_FOUND = 1024  # trials on a box whose extremes are cached
@@ -75,7 +66,9 @@ class Course:
 
     def truth(self) -> Truth:
         """Return the optima of each round, found in one pass; playing draws the functions again."""
-        of_blocks = [of_table(block, self.decisions).extremes for block in self.blocks()]  # without the block
+        of_blocks = [
+            Truth.of_table(block, self.decisions).extremes for block in self.blocks()
+        ]  # without the block
         best, worst, low, high = map(np.concatenate, zip(*of_blocks, strict=True))
         found = Truth(self, best, worst, low, high)
         check_feasible(found.optimum, "round")

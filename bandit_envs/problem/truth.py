@@ -184,7 +184,6 @@ def descended(
 
 
 MARGIN = 0.1  # slack of a safe seed in every cost, in prior stds
-TRIES = 1000  # draws of the costs until an arm is safe in all segments and contexts
 SAFEST = "safest"
 Extremes = tuple[Floats, Floats]  # best feasible (minus infinity if none) and worst mean reward, (V, Z) each
 
@@ -208,12 +207,21 @@ class Truth(NamedTuple):
     def of(cls, drawn: list[list[Drawn]], decisions: Decisions, extremes: Extremes | None) -> Truth:
         """Return the truth of functions that each hold for a segment, and on a box their extremes."""
         means = fixed(np.array([[function.values for function in functions] for functions in drawn]))
-        truth = of_table(means, decisions, drawn)
+        truth = cls.of_table(means, decisions, drawn)
         if extremes is not None:
             truth = truth._replace(optimum=extremes[0], worst=extremes[1])
         if means.shape[1] > 1:
             check_feasible(truth.optimum, "segment")
         return truth
+
+    @classmethod
+    def of_table(cls, means: Floats, decisions: Decisions, drawn: Sequence[Sequence[Drawn]] = ()) -> Truth:
+        """Return the truth of tables, (V, 1 + C, N), and of the functions that they are of, if any."""
+        table = means.reshape(*means.shape[:2], decisions.num_contexts, -1)  # (V, 1 + C, Z, A)
+        low, high = np.minimum.reduce(table, 3), np.maximum.reduce(table, 3)
+        # Under constraints one version at a time, to save memory.
+        best = high[:, 0] if table.shape[1] == 1 else np.array([_best(version) for version in table])
+        return cls(means, best, low[:, 0], low, high, drawn)
 
     @property
     def extremes(self) -> tuple[Floats, ...]:
@@ -224,15 +232,6 @@ class Truth(NamedTuple):
         """Return the least and the largest value of the reward, 0, or of a cost, 1 to C."""
         low, high = self.low[:, function], self.high[:, function]
         return low.item(low.argmin()), high.item(high.argmax())  # half the time of min and max
-
-
-def of_table(means: Floats, decisions: Decisions, drawn: Sequence[Sequence[Drawn]] = ()) -> Truth:
-    """Return the truth of tables, (V, 1 + C, N), and of the functions that they are of, if there are any."""
-    table = means.reshape(*means.shape[:2], decisions.num_contexts, -1)  # (V, 1 + C, Z, A)
-    low, high = np.minimum.reduce(table, 3), np.maximum.reduce(table, 3)
-    # Under constraints one version at a time, to save memory.
-    best = high[:, 0] if table.shape[1] == 1 else np.array([_best(version) for version in table])
-    return Truth(means, best, low[:, 0], low, high, drawn)
 
 
 def _best(values: Floats) -> Floats:

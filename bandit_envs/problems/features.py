@@ -11,35 +11,15 @@ from typing import Any
 import numpy as np
 from sklearn.gaussian_process.kernels import Kernel
 
-from bandit_envs.basics.arguments import (
-    ArgumentError,
-    is_integer,
-    is_number,
-    require,
-    require_choice,
-    require_switch,
-    written_as,
-)
+from bandit_envs import laws
+from bandit_envs.basics import arguments
+from bandit_envs.basics.arguments import is_number, require, require_switch, written_as
 from bandit_envs.basics.types import Floats
 from bandit_envs.kernels.kernels import OnColumns, amplified, make_kernel
 from bandit_envs.kernels.validity import require_no_white
-from bandit_envs.laws import (
-    availability,
-    changes,
-    contexts,
-    corruption,
-    delays,
-    derived,
-    drift,
-    duels,
-    functions,
-    movement,
-    noise,
-    play_costs,
-)
+from bandit_envs.laws import derived, duels
 from bandit_envs.laws.derived import Feasibility
 from bandit_envs.laws.functions import FunctionLaw, Moments
-from bandit_envs.laws.noise import NoNoise
 from bandit_envs.laws.outcomes import LAWS, OutcomeLaw, matched
 from bandit_envs.laws.parameters import parse
 from bandit_envs.problem.decisions import Decisions
@@ -47,26 +27,25 @@ from bandit_envs.problem.problem import Problem
 
 # Of the random parts that a keyword describes: the law without it, the laws by name, and their type.
 PARTS: dict[str, tuple[Any, Mapping[str, type], type | None]] = {
-    "drift": (drift.Still(), drift.LAWS, None),
-    "delay": (delays.Immediate(), delays.LAWS, delays.Delay),
-    "context": (contexts.UniformContexts(), contexts.LAWS, None),
-    "changes": (changes.Stationary(), changes.LAWS, None),
-    "corruption": (corruption.Untouched(), corruption.LAWS, None),
-    "availability": (availability.EveryArm(), availability.LAWS, None),
-    "budget": (play_costs.Free(), play_costs.LAWS, play_costs.PlayCosts),
-    "movement": (movement.FreeMoves(), movement.LAWS, None),
+    "drift": (laws.drift.Still(), laws.drift.LAWS, None),
+    "delay": (laws.delays.Immediate(), laws.delays.LAWS, laws.delays.Delay),
+    "context": (laws.contexts.UniformContexts(), laws.contexts.LAWS, None),
+    "changes": (laws.changes.Stationary(), laws.changes.LAWS, None),
+    "corruption": (laws.corruption.Untouched(), laws.corruption.LAWS, None),
+    "availability": (laws.availability.EveryArm(), laws.availability.LAWS, None),
+    "budget": (laws.play_costs.Free(), laws.play_costs.LAWS, laws.play_costs.PlayCosts),
+    "movement": (laws.movement.FreeMoves(), laws.movement.LAWS, None),
 }
 CONTEXT_KERNEL: dict[str, Any] = {"combine": "product", "kernel": "rbf", "length_scale": 0.5}
 WAYS = ("changes", "change_points", "num_segments")
 MOST = 1000  # costs
 CHANGES_VALUES = ("noise", "noise_std", "normalize", "misspecification", "corruption", "drift", "duel")
-Replay = drift.Replay  # `compose` has an argument of the name of the module
 
 
 def part_of(name: str, spec: Any) -> Any:
     """Return the law of a random part from a name, a dict or a law; None is the law without the part."""
-    neutral, laws, kind = PARTS[name]
-    return neutral if spec is None else parse(name, spec, laws, kind)
+    neutral, known, kind = PARTS[name]
+    return neutral if spec is None else parse(name, spec, known, kind)
 
 
 def checked_variance(given: Any) -> float:
@@ -114,7 +93,7 @@ def joint_kernel(
     require(not unknown, "context_kernel", f"a dict of {', '.join(CONTEXT_KERNEL)}", unknown)
     spec = CONTEXT_KERNEL | dict(given)
     with written_as({name: f'context_kernel["{name}"]' for name in CONTEXT_KERNEL}):
-        require_choice("combine", spec["combine"], ("product", "sum"))
+        arguments.require_choice("combine", spec["combine"], ("product", "sum"))
         if not width:
             return over_arms
         over_contexts = make_kernel(spec["kernel"], spec["length_scale"])
@@ -123,15 +102,15 @@ def joint_kernel(
     return of_context * of_arm if spec["combine"] == "product" else of_context + of_arm
 
 
-def _changes_of(law: Any, change_points: Any, num_segments: Any) -> changes.Changes:
+def _changes_of(law: Any, change_points: Any, num_segments: Any) -> laws.changes.Changes:
     given = dict(zip(WAYS, (law, change_points, num_segments), strict=True))
     chosen = {way: value for way, value in given.items() if value is not None}
     if len(chosen) > 1:
         raise ValueError(f"give only one of {', '.join(WAYS)}, got {chosen}")
     if change_points is not None:
         with written_as({"rounds": "change_points"}):
-            return changes.AtRounds(change_points)
-    return part_of("changes", law) if num_segments is None else changes.Evenly(num_segments)
+            return laws.changes.AtRounds(change_points)
+    return part_of("changes", law) if num_segments is None else laws.changes.Evenly(num_segments)
 
 
 def _constraints_of(spec: Any, count: int | None) -> tuple[tuple[FunctionLaw, ...], Feasibility]:
@@ -140,7 +119,7 @@ def _constraints_of(spec: Any, count: int | None) -> tuple[tuple[FunctionLaw, ..
     `spec` is a law's name or dict, of `count` costs (default 1) that are shifted together; or a sequence of
     laws, one a cost, used unshifted.
     """
-    valid = count is None or (is_integer(count) and 0 <= count <= MOST)
+    valid = count is None or (arguments.is_integer(count) and 0 <= count <= MOST)
     require(valid, "num_constraints", f"None or an integer in 0..{MOST}", count)
     if count == 0 or (spec is None and count is None):
         return (), derived.AS_DRAWN
@@ -156,10 +135,10 @@ def _drawn(spec: Any) -> tuple[FunctionLaw, Feasibility]:
     """Return the law of each cost, and the feasible share."""
     spec = {"law": spec} if isinstance(spec, str) else spec
     if not isinstance(spec, Mapping):
-        return parse("constraints", spec, functions.LAWS), derived.FeasibleShare()
+        return parse("constraints", spec, laws.functions.LAWS), derived.FeasibleShare()
     own = {"quantile": derived.FeasibleShare.quantile, "kernel": None, "length_scale": None}
     quantile, kernel, length_scale = (spec.get(key, default) for key, default in own.items())
-    law = parse("constraints", {key: spec[key] for key in spec if key not in own}, functions.LAWS)
+    law = parse("constraints", {key: spec[key] for key in spec if key not in own}, laws.functions.LAWS)
     with written_as({name: f'constraints["{name}"]' for name in own}):
         if kernel is not None or length_scale is not None:
             kernel = "rbf" if kernel is None else kernel
@@ -171,7 +150,7 @@ def _drawn(spec: Any) -> tuple[FunctionLaw, Feasibility]:
 
 def compose(
     decisions: Decisions,
-    reward: functions.FunctionLaw,
+    reward: FunctionLaw,
     kernel: Any,
     *,
     name: str,
@@ -194,7 +173,7 @@ def compose(
     availability: str | Mapping[str, Any] | None = None,
     budget: float | Mapping[str, Any] | None = None,
     movement: str | Mapping[str, Any] | None = None,
-    constraints: str | Mapping[str, Any] | Sequence[functions.FunctionLaw] | None = None,
+    constraints: str | Mapping[str, Any] | Sequence[FunctionLaw] | None = None,
     num_constraints: int | None = None,
     constraint_noise: str | Mapping[str, Any] | None = None,
     constraint_noise_std: float | None = None,
@@ -263,7 +242,7 @@ def compose(
     require_switch("normalize", normalize)
     require_switch("duel", duel)
     over_time = part_of("drift", drift)
-    if isinstance(over_time, Replay):
+    if isinstance(over_time, laws.drift.Replay):
         own_units = "False where a recording is replayed, which keeps its units"
         require(not normalize, "normalize", own_units, normalize)
         as_recorded = "None where a recording is replayed, which is played as it is"
@@ -279,7 +258,7 @@ def compose(
         decisions, law = replace(decisions, duel=True), duels.AgainstBest(law, decisions.num_arms)
     costs, feasibility = _constraints_of(constraints, num_constraints)
     unnoised = constraint_noise is None and constraint_noise_std is None
-    of_costs = NoNoise() if unnoised else constraint_noise
+    of_costs = laws.NoNoise() if unnoised else constraint_noise
     return Problem(
         decisions=decisions,
         reward=law,
@@ -342,13 +321,13 @@ def noted_defaults() -> Iterator[dict[str, Any]]:
         _noted.reset(before)
 
 
-def play_costs_of(spec: Any) -> play_costs.PlayCosts:
+def play_costs_of(spec: Any) -> laws.play_costs.PlayCosts:
     """Return the law of the costs of plays, from a budget, a dict or None."""
     amount = isinstance(spec, Real) and not isinstance(spec, bool)
     return part_of("budget", {"law": "gp", "budget": spec} if amount else spec)
 
 
-def noise_law(spec: Any, std: float | None, argument: str = "noise") -> noise.Noise:
+def noise_law(spec: Any, std: float | None, argument: str = "noise") -> laws.noise.Noise:
     """Return the noise law of `argument` and of `argument`_std, its standard deviation."""
     if isinstance(spec, str):
         spec = {"law": spec}
@@ -356,12 +335,14 @@ def noise_law(spec: Any, std: float | None, argument: str = "noise") -> noise.No
         given = {"law": "gaussian", **(spec or {})}
         if std is not None and "std" in given and given["std"] != std:
             both = f'{argument}_std and {argument}["std"]'
-            raise ArgumentError(both, f"must agree, got {std!r} and {given['std']!r}")
+            raise arguments.ArgumentError(both, f"must agree, got {std!r} and {given['std']!r}")
         spec = given if std is None else {**given, "std": std}
     elif std is not None:
-        raise ArgumentError(f"{argument}_std", f"must not be given beside a noise law object, got {std!r}")
+        raise arguments.ArgumentError(
+            f"{argument}_std", f"must not be given beside a noise law object, got {std!r}"
+        )
     with written_as({} if std is None else {f'{argument}["std"]': f"{argument}_std"}):
-        return parse(argument, spec, noise.LAWS, noise.Noise)
+        return parse(argument, spec, laws.noise.LAWS, laws.noise.Noise)
 
 
 _noted: ContextVar[dict[str, Any] | None] = ContextVar("noted", default=None)
@@ -384,6 +365,6 @@ def of_outcomes(
         absent = given is None or given is False
         require(absent, feature, "left out where rewards are clicks or counts", given)
     latent = amplified(kernel, checked_variance(features.get("signal_variance")))
-    laws = matched(law, latent, decisions.points, law_of_outcomes)
+    found = matched(law, latent, decisions.points, law_of_outcomes)
     others = {key: value for key, value in features.items() if key != "signal_variance"}
-    return compose(decisions, laws.reward, laws.kernel, name=name, **{**others, "noise": laws.noise})
+    return compose(decisions, found.reward, found.kernel, name=name, **{**others, "noise": found.noise})

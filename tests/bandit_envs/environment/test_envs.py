@@ -22,7 +22,7 @@ import bandit_envs
 from bandit_envs import BanditEnv, Setting
 from bandit_envs.basics.arguments import ArgumentError
 from bandit_envs.environment.registration import IDS
-from bandit_envs.laws import GPSample, NoNoise, changes, delays
+from bandit_envs.laws import NoNoise, changes, delays
 from bandit_envs.problem.decisions import SLACK
 from bandit_envs.problems import data_files
 
@@ -140,23 +140,6 @@ def test_changing_one_law_leaves_the_draws_of_the_others_as_they_were(changed, l
         np.testing.assert_array_equal(plain[name][:length], varied[name][:length])
 
 
-def test_a_constraint_leaves_the_rewards_of_every_segment_as_they_were():
-    switch = changes.AtRounds((3, 9))
-    plain, constrained = (
-        by_hand_env(changes=switch, constraints=costs).problem.draw(5).means for costs in ((), (EVEN,))
-    )
-    np.testing.assert_array_equal(plain[:, 0], constrained[:, 0])
-
-
-class _Even(GPSample):
-    """Draws, as any law does, but is feasible everywhere."""
-
-    num_functions = 1
-
-    def draw(self, gram, rng):
-        return super().draw(gram, rng).rescaled(0.0)
-
-
 @pytest.mark.parametrize("dtype", [int, np.int64, np.int32, np.uint8])
 def test_an_arm_may_be_any_integer(dtype):
     env = GRID.make().unwrapped
@@ -171,9 +154,6 @@ def test_a_point_of_the_box_may_have_either_precision(dtype):
     env.reset(seed=0)
     mean = env.step(np.array([0.5, -0.25], dtype=dtype))[4]["oracle"]["mean"]
     assert mean == env.step([0.5, -0.25])[4]["oracle"]["mean"]
-
-
-EVEN = _Even()
 
 
 def test_rounding_beyond_the_box_is_clipped():
