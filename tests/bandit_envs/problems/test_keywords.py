@@ -240,7 +240,7 @@ def test_an_id_refuses_an_unknown_keyword_as_python_does(make):
         (
             {"constraints": (RecordedValues(np.zeros((1, 5))),), "feasibility": FeasibleShare(0.3),
              "decisions": Decisions(unit_grid(5), continuous=True), "reward": RKHSFunction()},
-            "continuous must be False: this reward or a cost is defined at its points only; got True",
+            "continuous must be False: this reward or a cost is defined at its points only, got True",
         ),
         (
             {"constraints": (KnownFunction(lambda x: 1 + x[:, 0]),),
