@@ -27,33 +27,32 @@ STARTS = 8
 PENALTIES = (0.3, 3.0, 30.0)  # in ranges of the function a range of the worst cost; each adds starts
 
 
-def climb(function: Function, start: Floats, low: Floats, high: Floats, scale: float) -> float:
-    """Return the largest value that L-BFGS-B finds on a box from a start."""
-    falling = _sloped(function, low, high, -scale)  # scaled, because the solver's tolerances are absolute
-    bounds = list(zip(low, high, strict=True))
-    options = {"ftol": 1e-15, "gtol": 1e-10}
-    result = minimize(falling, start, bounds=bounds, method="L-BFGS-B", jac=True, options=options)
-    return -float(result.fun) * scale
-
-
-def climb_within(
+def climb(
     function: Function,
-    costs: Sequence[Function],
     start: Floats,
     low: Floats,
     high: Floats,
     scale: float,
-    scales: Floats,
+    costs: Sequence[Function] = (),
+    scales: Sequence[float] = (),
 ) -> float:
-    """Return the largest value that SLSQP finds where the costs are <= 0; minus infinity if nowhere."""
-    falling = SplitFunction(_sloped(function, low, high, -scale))
-    each = zip(costs, scales.tolist(), strict=True)
+    """Return the largest value that a solver finds on a box from a start, where the costs are <= 0.
+
+    It is L-BFGS-B, and under costs SLSQP, of which an end where a cost is positive counts as minus infinity.
+    """
+    falling = _sloped(function, low, high, -scale)  # scaled, because the solvers' tolerances are absolute
+    bounds = list(zip(low, high, strict=True))
+    if not costs:
+        options = {"ftol": 1e-15, "gtol": 1e-10}
+        result = minimize(falling, start, bounds=bounds, method="L-BFGS-B", jac=True, options=options)
+        return -float(result.fun) * scale
+    split, each = SplitFunction(falling), zip(costs, scales, strict=True)
     slacks = [SplitFunction(_sloped(cost, low, high, -size)) for cost, size in each]
     result = minimize(
-        falling.value,
+        split.value,
         start,
-        jac=falling.slopes,
-        bounds=list(zip(low, high, strict=True)),
+        jac=split.slopes,
+        bounds=bounds,
         method="SLSQP",
         constraints=[{"type": "ineq", "fun": slack.value, "jac": slack.slopes} for slack in slacks],
         options={"ftol": 1e-14, "maxiter": 200},
@@ -104,7 +103,8 @@ def maximise(
     scales = np.array([_range(row) for row in table])
     worst = np.maximum(table / scales[:, None], 0.0).max(axis=0)
     feasible = np.where(worst > 0, -np.inf, values)
-    up = partial(climb_within, function, costs, low=low, high=high, scale=scale, scales=scales)
+    limits = {"costs": costs, "scales": scales.tolist()}
+    up = partial(climb, function, low=low, high=high, scale=scale, **limits)
     scaled = values / scale
     least = np.lexsort((scaled, -worst))[-STARTS:]  # the candidates that violate least
     best = _peaks(unit, *(scaled - penalty * worst for penalty in PENALTIES))
