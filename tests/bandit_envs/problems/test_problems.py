@@ -46,13 +46,6 @@ def test_there_are_three_ways_to_say_when_functions_change(keywords, law):
     assert build("gp", keywords).changes == law
 
 
-def test_every_segment_has_functions_of_its_own():
-    means = build("gp", {"num_segments": 3, "num_constraints": 2, "horizon": 20}).draw(1).means
-    flat = means.reshape(9, -1)
-    assert means.shape == (3, 3, 1000)
-    assert np.abs(np.corrcoef(flat)[np.triu_indices(9, 1)]).max() < 0.99
-
-
 @pytest.mark.parametrize("kernel", ["rbf", "matern52", "matern12"])
 @pytest.mark.parametrize("norm", [None, 1.0])
 def test_the_true_bound_is_the_norm_of_the_function(kernel, norm):
