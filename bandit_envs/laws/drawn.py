@@ -35,7 +35,7 @@ class Drawn(NamedTuple):
         return self.through(partial(_affine, factor, shift))._replace(norm=norm)
 
 
-# Functions on a box are objects, not lambdas, so that an environment can be pickled during a trial.
+# Functions on a box, (n, d) -> (n,): objects, not lambdas, so that an environment can be pickled in a trial.
 @dataclass(frozen=True, eq=False)
 class Expansion:
     """Evaluate sum_i alpha_i k(x_i, .)."""
@@ -45,7 +45,6 @@ class Expansion:
     alpha: Floats  # (N,)
 
     def __call__(self, x: Floats) -> Floats:
-        """Return the values, (n, d) -> (n,)."""
         cut = blocks(x, len(self.points), SEARCH_BYTES)
         return np.concatenate([np.asarray(self.kernel(block, self.points)) @ self.alpha for block in cut])
 
@@ -58,7 +57,6 @@ class RatioOfDrawn:
     below: Callable[[Floats], Floats]
 
     def __call__(self, x: Floats) -> Floats:
-        """Return the values, (n, d) -> (n,)."""
         return self.above(x) / self.below(x)
 
 
@@ -83,7 +81,6 @@ class Continuation:
         return Expansion(self.gram.kernel, self.gram.points[pivots], alpha)
 
     def __call__(self, x: Floats) -> Floats:
-        """Return the values, (n, d) -> (n,)."""
         return self.expansion(x)
 
 
@@ -101,7 +98,6 @@ class Waves:
         return None if count is None else cls(kernel, rng.standard_normal(count))
 
     def __call__(self, x: Floats) -> Floats:
-        """Return the values, (n, d) -> (n,)."""
         features = feature_map(self.kernel)
         assert features is not None
         cut = blocks(x, len(self.weights), BLOCK_BYTES)
@@ -116,7 +112,6 @@ class Through:
     link: Callable[[Floats], Floats]
 
     def __call__(self, x: Floats) -> Floats:
-        """Return the values, (n, d) -> (n,)."""
         return self.link(self.function(x))
 
 

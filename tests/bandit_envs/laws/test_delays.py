@@ -200,14 +200,6 @@ def test_the_unit_of_the_reward_does_not_change_a_delay():
     assert found[0] == found[1]
 
 
-def test_what_has_arrived_is_biased_towards_what_helps():
-    rewards, found = played_by_reward(3, Gaussian(0.5))
-    early = found <= np.median(found)
-    error = 0.5 / np.sqrt(early.sum())
-    assert rewards[early].mean() > means()[3] + 4.0 * error
-    assert abs(rewards.mean() - means()[3]) < 4.0 * 0.5 / 20.0
-
-
 @pytest.mark.long
 @given(uniform=st.floats(0.0, 1.0, exclude_max=True), mean=st.floats(0.0, 500.0), share=st.floats(0.0, 1.0))
 def test_a_delay_is_the_quantile_of_its_law(uniform, mean, share):

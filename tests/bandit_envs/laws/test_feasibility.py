@@ -7,22 +7,19 @@ from typing import Any
 
 import numpy as np
 import pytest
-from cases import by_hand
 from synthetic import result
 
-from bandit_envs import BanditEnv, Decisions
+from bandit_envs import BanditEnv
 from bandit_envs.kernels.kernels import make_kernel
 from bandit_envs.laws import (
     Gaussian,
     GPSample,
     KnownFunction,
     NoNoise,
-    RKHSFunction,
     UniformNoise,
-    changes,
     functions,
 )
-from bandit_envs.laws.derived import AsDrawn, FeasibleShare
+from bandit_envs.laws.derived import AsDrawn
 from bandit_envs.problem.decisions import unit_grid
 from bandit_envs.problem.truth import maximise
 from bandit_envs.problems import build
@@ -353,12 +350,3 @@ def test_mixtures_of_nothing_feasible_are_an_error():
         best_mixture(np.array([[0.0, 1.0], [1.0, 3.0]]))
     with pytest.raises(ValueError, match=r"shape \(1 \+ C, N\)"):
         best_mixture(np.zeros(3))
-
-
-# --- laws by hand ---
-
-
-def test_laws_by_hand_are_shifted_by_a_feasible_share():
-    problem = by_hand(constraints=(GPSample(), RKHSFunction()), feasibility=FeasibleShare(0.2),
-                      decisions=Decisions(unit_grid(25)), changes=changes.AtRounds((10,)))  # fmt: skip
-    np.testing.assert_allclose(feasible_of(problem, problem.draw(0)).mean(axis=2), 0.2)

@@ -52,16 +52,6 @@ def test_laws_are_sub_gaussian_with_the_constant_that_they_state_or_with_none(sp
         assert grown.mean() <= np.exp(s**2 * law.sub_gaussian**2 / 2) + 4 * error
 
 
-EXACT = [name for name in LAWS if name not in NOISY]
-
-
-@pytest.mark.parametrize("name", EXACT)
-def test_a_law_of_deviation_0_draws_zeros(name):
-    law = parse("noise", name, LAWS)
-    assert not law.draw(10, np.random.default_rng(0)).any()
-    assert law.scale(0.0, 2.0) == 0.0
-
-
 @pytest.mark.parametrize("name", LAWS)
 def test_noise_stays_in_the_bound_that_its_law_states_and_comes_near(name):
     law = parse("noise", name, LAWS)

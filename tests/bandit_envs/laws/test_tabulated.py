@@ -64,14 +64,6 @@ def test_functions_recur_from_two_on():
         changes.Recurring(6, 1)
 
 
-def test_the_rewards_are_those_of_the_same_trial_without_costs():
-    alone = by_hand(reward=RecordedValues(ROWS), changes=OFTEN)
-    more = by_hand(
-        reward=RecordedValues(ROWS), changes=OFTEN, constraints=(GPSample(),), feasibility=FeasibleShare(0.2)
-    )
-    np.testing.assert_array_equal(rewards(alone), rewards(more))
-
-
 @pytest.mark.parametrize(
     ("laws", "most"),
     [
