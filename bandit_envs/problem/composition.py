@@ -1,7 +1,5 @@
 """Compose a problem of a decision set, a model, and a law for each of its random parts, which must fit."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from functools import cached_property
@@ -45,11 +43,11 @@ class Composition:
     constraints: tuple[FunctionLaw, ...] = ()
     feasibility: Feasibility = AS_DRAWN
     constraint_noise: Noise = NoNoise()
-    delay: delays.Delay = delays.Immediate()
+    delay: Delay = delays.Immediate()
     max_delay: int | None = None
     aggregated: bool = False
-    context: contexts.Context = contexts.UniformContexts()
-    changes: changes.Changes = changes.Stationary()
+    context: Context = contexts.UniformContexts()
+    changes: Changes = changes.Stationary()
     drift: Drift = STILL
     corruption: Corruption = UNTOUCHED
     availability: Availability = EVERY_ARM

@@ -1,7 +1,5 @@
 """The functions of a trial and their extremes, by search on a box, and a safe seed among the arms."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, NamedTuple
@@ -204,7 +202,7 @@ class Truth(NamedTuple):
     drawn: Sequence[Sequence[Drawn]] = ()  # [segment][reward, then costs]; empty with drift
 
     @classmethod
-    def of(cls, drawn: list[list[Drawn]], decisions: Decisions, extremes: Extremes | None) -> Truth:
+    def of(cls, drawn: list[list[Drawn]], decisions: Decisions, extremes: Extremes | None) -> "Truth":
         """Return the truth of functions that each hold for a segment, and on a box their extremes."""
         means = fixed(np.array([[function.values for function in functions] for functions in drawn]))
         truth = cls.of_table(means, decisions, drawn)
@@ -215,7 +213,7 @@ class Truth(NamedTuple):
         return truth
 
     @classmethod
-    def of_table(cls, means: Floats, decisions: Decisions, drawn: Sequence[Sequence[Drawn]] = ()) -> Truth:
+    def of_table(cls, means: Floats, decisions: Decisions, drawn: Sequence[Sequence[Drawn]] = ()) -> "Truth":
         """Return the truth of tables, (V, 1 + C, N), and of the functions that they are of, if any."""
         table = means.reshape(*means.shape[:2], decisions.num_contexts, -1)  # (V, 1 + C, Z, A)
         low, high = np.minimum.reduce(table, 3), np.maximum.reduce(table, 3)

@@ -1,7 +1,5 @@
 """The documentation site builds without a warning, and what its pages show runs."""
 
-from __future__ import annotations
-
 import ast
 import importlib
 import re

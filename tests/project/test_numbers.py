@@ -1,7 +1,5 @@
 """Numbers in sentences of pages are those of the tables that the sentences judge."""
 
-from __future__ import annotations
-
 import csv
 import json
 import re

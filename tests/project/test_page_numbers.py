@@ -1,7 +1,5 @@
 """Tables and numbers of the pages on single subjects are those of the stored results."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from agent_cases import DUELLING

@@ -1,7 +1,5 @@
 """Pages of the built site fit a phone and a desktop in Chromium, and all their pictures load."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager

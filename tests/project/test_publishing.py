@@ -1,7 +1,5 @@
 """What is published says the same everywhere and renders; the workflow refuses placeholders."""
 
-from __future__ import annotations
-
 import io
 import re
 import runpy

@@ -1,7 +1,5 @@
 """What pages say of results is what the results say that are stored beside them."""
 
-from __future__ import annotations
-
 import csv
 import json
 import re

@@ -1,7 +1,5 @@
 """Code keeps the style guide: the field's words, sentences in docstrings, and one form of parts."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections import defaultdict

@@ -1,7 +1,5 @@
 """Tuning a convolutional network: the shipped table is what training gives, and training is PyTorch's."""
 
-from __future__ import annotations
-
 import sys
 
 import numpy as np

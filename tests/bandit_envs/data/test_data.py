@@ -1,7 +1,5 @@
 """Data files are found, downloaded and checked; the shipped table is what training gives."""
 
-from __future__ import annotations
-
 import gc
 import hashlib
 import sys

@@ -1,7 +1,5 @@
 """Tuning support vector machines: shipped tables are what training gives, contexts name their tasks."""
 
-from __future__ import annotations
-
 import tracemalloc
 from itertools import pairwise
 

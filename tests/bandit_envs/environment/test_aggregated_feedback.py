@@ -1,7 +1,5 @@
 """Aggregated feedback: the sum of what arrives, and nothing of whose it is."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import gymnasium as gym

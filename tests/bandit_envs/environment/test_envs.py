@@ -1,7 +1,5 @@
 """The environments keep the interface of Gymnasium, and repeat what they gave."""
 
-from __future__ import annotations
-
 import pickle
 import runpy
 import tomllib

@@ -1,7 +1,5 @@
 """What every round tells: one schema, rewards when they arrive, and the truth for the evaluator."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

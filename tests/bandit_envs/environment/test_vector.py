@@ -1,7 +1,5 @@
 """The vector environment equals Gymnasium's `SyncVectorEnv` of single environments, output for output."""
 
-from __future__ import annotations
-
 import pickle
 from typing import Any
 

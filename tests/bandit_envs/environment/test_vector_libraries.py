@@ -1,7 +1,5 @@
 """The vector environments of Gymnasium and stable-baselines3 run every id, in this process and in others."""
 
-from __future__ import annotations
-
 import multiprocessing
 import sys
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Every reward is delivered once, in its round plus its delay, or never."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 from typing import Any
 

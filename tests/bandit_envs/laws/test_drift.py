@@ -1,7 +1,5 @@
 """Functions that drift from round to round, and recorded ones that are replayed."""
 
-from __future__ import annotations
-
 import pickle
 import tracemalloc
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Duels: who wins, what it costs, which features compose with them, and who is refused."""
 
-from __future__ import annotations
-
 import gymnasium as gym
 import numpy as np
 import pytest

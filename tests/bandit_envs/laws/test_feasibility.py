@@ -1,7 +1,5 @@
 """Constrained problems: what is feasible, what is optimal, what is told, and what is scored."""
 
-from __future__ import annotations
-
 from math import asin
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Every registered law is made by its name, is frozen, repeats itself, and names what it refuses."""
 
-from __future__ import annotations
-
 import dataclasses
 import pkgutil
 from importlib import import_module

@@ -1,7 +1,5 @@
 """Laws of noise, of all arms alike or of each its own."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Rewards that an attacker changes, and functions that leave the kernel's space."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

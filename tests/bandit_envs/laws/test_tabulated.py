@@ -1,7 +1,5 @@
 """Functions in a table: recorded ones never repeat after a change, stated ones come in their order."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What learners are told, and the sets of decisions it is about."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import gymnasium as gym

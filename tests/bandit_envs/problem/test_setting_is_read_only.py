@@ -1,7 +1,5 @@
 """Nobody writes to what a setting publishes: the environment plays by the same arrays."""
 
-from __future__ import annotations
-
 import pickle
 from copy import copy, deepcopy
 from dataclasses import FrozenInstanceError, fields

@@ -1,7 +1,5 @@
 """What admits a table as a real task, and which half of the suite it is in: tables alone decide."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Problems whose functions change, alone and with every other feature."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from subsets import SUBSETS

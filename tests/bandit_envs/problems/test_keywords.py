@@ -1,7 +1,5 @@
 """The keywords of problems: what they do, and what they refuse."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

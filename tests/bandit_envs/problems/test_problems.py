@@ -1,7 +1,5 @@
 """Named problems: functions, norms, published facts, contexts and boxes."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import gymnasium as gym
