@@ -66,7 +66,7 @@ class Simulator(Rounds):
         corruption = self._corrupt(rows, now, regret, observed)
         self.observed_since[latest] = observed
         if self.std_since.size:
-            stated = np.array([self._stated_std(i) for i in rows.tolist()])
+            stated = np.array([self.trials[i].setting.noise_std for i in rows.tolist()])
             self.std_since[latest] = stated * self._noise_scale(actions)[:, 0]
         delay = self._delay(now, observed[:, 0], actions)
         self.due_since[latest] = np.where(delay < 0, NEVER, t + delay) if self.may_wait else t
@@ -235,7 +235,9 @@ class SingleSimulator(Rounds):
         arrived, step, values = self._delivered(t, latest)
         std = paid = NONE
         if self.std_since.size:
-            self.std_since[0, latest - 1] = self._stated_std(0) * self._noise_scale(action).item(0)
+            self.std_since[0, latest - 1] = self.trials[0].setting.noise_std * self._noise_scale(action).item(
+                0
+            )
             std = _only(arrived, self.std_since[0, t:latest][::-1])
         if self.paid_since.size:
             self.paid_since[0, latest - 1] = self.problem.play_costs.seen(cost, self.cost_noise.item(t))
