@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import importlib.util
 import re
 import shutil
@@ -22,6 +23,17 @@ DOCS = ROOT / "docs"
 
 def read(page: str) -> str:
     return (DOCS / page).read_text(encoding="utf-8")
+
+
+def prose(page: str) -> str:
+    """A page without its line breaks."""
+    return " ".join(read(page).split())
+
+
+def table(name: str) -> list[dict[str, str]]:
+    """The rows of a stored table."""
+    with (DOCS / RESULTS / f"{name}.csv").open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
 
 
 def blocks(page: Path, language: str) -> list[str]:

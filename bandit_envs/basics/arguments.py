@@ -118,6 +118,14 @@ def require_known(kind: str, name: Any, known: Iterable[str]) -> None:
         raise ValueError(f"unknown {kind} {name!r}{close}; choose one of {', '.join(known)}")
 
 
+def as_array(values: Any) -> np.ndarray:
+    """Return values as an array; of lists of different lengths an array of None, which is no number."""
+    try:
+        return np.asarray(values)
+    except ValueError:
+        return np.array(None)
+
+
 def is_number(value: Any) -> bool:
     """Return whether a value is a finite real number; True is none, nor 10**400, which no float holds."""
     if not isinstance(value, Real) or isinstance(value, bool | np.bool_):

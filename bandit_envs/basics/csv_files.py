@@ -52,17 +52,9 @@ def _opened(path: str | os.PathLike[str], argument: str) -> Iterator[TextIO]:
             yield file
     except UnicodeDecodeError as error:  # it counts bytes from the start of a block, not of the file
         with open(path, "rb") as lines:
-            line = next(i for i, each in enumerate(lines, 1) if not _is_utf8(each))
+            line = next(i for i, each in enumerate(lines, 1) if each.decode(errors="ignore").encode() != each)
         words = f"must be a CSV in UTF-8; line {line} is not, got {os.fspath(path)}"
         raise ArgumentError(argument, words) from error
     except csv.Error as error:  # such as a cell of 131,072 characters, after a quote that is never closed
         words = f"must be a CSV, each quote of which is closed ({error}), got {os.fspath(path)}"
         raise ArgumentError(argument, words) from error
-
-
-def _is_utf8(line: bytes) -> bool:
-    try:
-        line.decode()
-    except UnicodeDecodeError:
-        return False
-    return True

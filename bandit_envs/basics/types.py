@@ -3,8 +3,6 @@
 The numbers of these lie in `bytes`, so that numpy refuses to lift the protection.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

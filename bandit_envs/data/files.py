@@ -46,15 +46,22 @@ def locate(file: str) -> Path:
 def find(file: str) -> Path | None:
     """Return the path of a data file on this machine, or None; it downloads nothing."""
     source = _source(file)
+    path, is_given = _present(file)
+    if path is not None and is_given:
+        check_sum(path, source.sha256, f"replace it by {source.url} or remove it from ${VARIABLE}")
+    # A damaged file in the cache is no error: the next download replaces it.
+    return path if path is not None and sha256_of(path) == source.sha256 else None
+
+
+def _present(file: str) -> tuple[Path | None, bool]:
+    """Return the path of a file in $GPBANDITS_DATA, else in the cache, and whether it is in the former."""
     given = os.environ.get(VARIABLE)
     if given and (path := Path(given) / file).is_file():
-        check_sum(path, source.sha256, f"replace it by {source.url} or remove it from ${VARIABLE}")
-        return path
+        return path, True
     with suppress(FileNotFoundError):  # without a cache $GPBANDITS_DATA suffices
-        path = cache_folder() / file
-        # A damaged file in the cache is no error: the next download replaces it.
-        return path if path.is_file() and sha256_of(path) == source.sha256 else None
-    return None
+        if (path := cache_folder() / file).is_file():
+            return path, False
+    return None, False
 
 
 def download(file: str, source: Source, folder: Path) -> Path:
@@ -146,16 +153,10 @@ def member(name: str, path: str) -> bytes:
 
 def find_wheel(name: str) -> Path | None:
     """Return the path of a package's wheel on this machine, or None; a file of other content is an error."""
-    package, given = packages()[name], os.environ.get(VARIABLE)
-    if given and (path := Path(given) / FOLDER / package.file).is_file():
+    path, _ = _present(f"{FOLDER}/{packages()[name].file}")
+    if path is not None:
         _check(name, path)
-        return path
-    with suppress(FileNotFoundError):  # without a cache $GPBANDITS_DATA suffices
-        path = cache_folder() / FOLDER / package.file
-        if path.is_file():
-            _check(name, path)
-            return path
-    return None
+    return path
 
 
 def fetch(name: str) -> Path:

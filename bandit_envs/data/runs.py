@@ -278,8 +278,12 @@ def _kept(stem: str) -> Runs | None:
         for path in (cache_folder() / "tables").glob(f"{stem}-*.parquet"):
             content = path.read_bytes()
             if path.stem == f"{stem}-{_checksum(content)}":
-                columns = pq.read_table(io.BytesIO(content))
-                return _runs({each: columns[each].to_numpy() for each in columns.column_names})
+                table = pq.read_table(io.BytesIO(content))
+                columns = {each: table[each].to_numpy() for each in table.column_names}
+                configuration = columns.pop("configuration")
+                begins = np.unique(configuration, return_index=True)[1]
+                parts = [columns.pop(each)[begins] for each in list(columns) if each.startswith("x_")]
+                return Runs(np.column_stack(parts), np.append(begins, len(configuration)), columns)
     return None
 
 
@@ -300,12 +304,3 @@ def _keep(runs: Runs, package: str, stem: str) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     write_whole(folder / f"{package}-LICENCE", member(package, packages()[package].licence_file))
     write_whole(folder / f"{stem}-{_checksum(content)}.parquet", content)
-
-
-def _runs(columns: Mapping[str, Any]) -> Runs:
-    configuration = columns["configuration"]
-    first = np.concatenate([np.unique(configuration, return_index=True)[1], [len(configuration)]])
-    features = [name for name in columns if name.startswith("x_")]
-    unit = np.column_stack([columns[name][first[:-1]] for name in features])
-    rest = [name for name in columns if name not in ("configuration", *features)]
-    return Runs(unit, first, {name: columns[name] for name in rest})

@@ -53,32 +53,20 @@ class Recordings(NamedTuple):
 
     train: Floats  # (times, sensors)
     test: Floats  # (times, sensors)
-    coordinates: Floats | None  # (sensors, 2) in the units of the source; None if unknown
 
 
 def intel_temperature() -> Recordings:
     """Load half-hourly temperatures of 50 sensors in the Intel Berkeley lab, degrees C, 144 + 96 times."""
-    return Recordings(
-        train=_one_row_a_time("intel_temperature_train.csv"),
-        test=_one_row_a_time("intel_temperature_test.csv"),
-        coordinates=None,
-    )
+    paths = (locate(f"intel_temperature_{part}.csv") for part in Recordings._fields)
+    rows = (np.loadtxt(path, delimiter=",", dtype=np.float64) for path in paths)
+    return Recordings(*(np.ascontiguousarray(each.T) for each in rows))  # the files have one row a sensor
 
 
 def cmu_light() -> Recordings:
     """Load light of 41 sensors in the CMU Intelligent Workplace, raw sensor units, 601 + 192 times."""
     data = loadmat(locate("cmu_light_iw_data_all.mat"), simplify_cells=True)["data"]
-    return Recordings(
-        # The file has unsigned 16-bit integers, whose differences would wrap around.
-        train=np.asarray(data["train"]["sensordata"], dtype=np.float64),
-        test=np.asarray(data["test"]["sensordata"], dtype=np.float64),
-        coordinates=np.asarray(data["coords"], dtype=np.float64),
-    )
-
-
-def _one_row_a_time(file: str) -> Floats:
-    # The Intel files have one row a sensor.
-    return np.ascontiguousarray(np.loadtxt(locate(file), delimiter=",", dtype=np.float64).T)
+    # The file has unsigned 16-bit integers, whose differences would wrap around.
+    return Recordings(*(np.asarray(data[part]["sensordata"], np.float64) for part in Recordings._fields))
 
 
 class SVMTasks(NamedTuple):

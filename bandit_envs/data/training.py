@@ -28,16 +28,9 @@ import numpy as np
 
 from bandit_envs.basics.arguments import from_extra
 from bandit_envs.basics.types import Floats, Ints
+from bandit_envs.data import tables
 from bandit_envs.data.files import cache_folder
-from bandit_envs.data.tables import (
-    CNN_BOUNDS,
-    Classification,
-    TuningTable,
-    breast_cancer,
-    pima_diabetes,
-    to_unit,
-    tuning_table,
-)
+from bandit_envs.data.tables import CNN_BOUNDS, Classification, TuningTable
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -50,15 +43,14 @@ ORDER_SEED = 0  # of the patients' order in which they grow
 
 def growing_diabetes() -> list[Classification]:
     """Return 20 growing prefixes of the diabetes data in one random order: 38, 76, ..., 768 patients."""
-    patients = pima_diabetes().shuffled(ORDER_SEED)
-    sizes = np.arange(1, PREFIXES + 1) * len(patients.y) // PREFIXES
-    return [patients.prefix(int(size)) for size in sizes]
+    patients = tables.pima_diabetes().shuffled(ORDER_SEED)
+    return [patients.prefix((i + 1) * len(patients.y) // PREFIXES) for i in range(PREFIXES)]
 
 
 # The Z data sets of each name, one a row of its table.
 DATA_SETS: dict[str, Callable[[], list[Classification]]] = {
-    "diabetes": lambda: [pima_diabetes()],
-    "breast-cancer": lambda: [breast_cancer()],
+    "diabetes": lambda: [tables.pima_diabetes()],
+    "breast-cancer": lambda: [tables.breast_cancer()],
     "growing-diabetes": growing_diabetes,
 }
 
@@ -132,7 +124,7 @@ def svm_values(points: Floats) -> Floats:
 
 def svm_unit(points: Floats) -> Floats:
     """Return log C and log gamma at points of the square, scaled to [0, 1], (A, 2)."""
-    return to_unit(svm_values(points), np.array(list(SVM_BOUNDS.values())))
+    return tables.to_unit(svm_values(points), np.array(list(SVM_BOUNDS.values())))
 
 
 def svm_table_name(data: str, grid: ResultGrid) -> str:
@@ -194,7 +186,7 @@ def train_cnn(shape: tuple[int, int, int] = SHIPPED, replicates: int = REPLICATE
     )
     step_size, decay = (axis.ravel() for axis in np.meshgrid(*others, indexing="ij"))
     rows = [cnn_rows(data, round(b), step_size, decay, replicates) for b in batch_sizes]
-    return tuning_table(np.concatenate(rows), CNN_BOUNDS)
+    return tables.tuning_table(np.concatenate(rows), CNN_BOUNDS)
 
 
 def cnn_rows(data: Digits, batch_size: int, step_size: Floats, decay: Floats, replicates: int) -> Floats:

@@ -9,7 +9,6 @@ Learners whose observations say nothing of a function that is new in every episo
 import inspect
 import sys
 import warnings
-from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
@@ -25,8 +24,8 @@ from bandit_envs.problem.setting import Setting
 CELLS = 4096  # more would make a rollout take megabytes
 
 
-class Summary(ABC):
-    """Summarise B episodes as vectors of fixed length that begin with the environment's observation."""
+class Summary:
+    """Summarise B episodes as vectors of fixed length, which begin with the observation; here that alone."""
 
     unit = 1.0  # divides rewards; agents set a better one
 
@@ -67,29 +66,15 @@ class Summary(ABC):
         """Return the share of rounds played, (B, 1)."""
         return self.round[:, None] / self.setting.horizon
 
-    @abstractmethod
     def _take(self, place: Floats, feedback: Feedback) -> None:
         """Record plays with features in [-1, 1], (B, d), and delivered feedback."""
 
-    @abstractmethod
     def details(self, observations: Floats) -> Floats:
         """Return the entries that are added to the observations, (B, dz) -> (B, n)."""
-
-    @abstractmethod
-    def bounds(self) -> tuple[Floats, Floats]:
-        """Return the least and largest values of `details`, (n,) each."""
-
-
-class Bare(Summary):
-    """Show the environment's observation and nothing else."""
-
-    def _take(self, place: Floats, feedback: Feedback) -> None:
-        pass
-
-    def details(self, observations: Floats) -> Floats:
         return np.empty((len(observations), 0))
 
     def bounds(self) -> tuple[Floats, Floats]:
+        """Return the least and largest values of `details`, (n,) each."""
         return np.empty(0), np.empty(0)
 
 
@@ -178,7 +163,7 @@ class Statistics(Summary):
         return np.r_[0.0 * ones, -np.inf * ones, 0.0], np.r_[ones, np.inf * ones, 1.0]
 
 
-SUMMARIES: dict[str, type[Summary]] = {"none": Bare, "history": History, "statistics": Statistics}
+SUMMARIES: dict[str, type[Summary]] = {"none": Summary, "history": History, "statistics": Statistics}
 
 
 def make_summary(observation: Any, setting: Setting, size: int = 1) -> Summary:
@@ -209,9 +194,10 @@ REMEDY = (
 
 def is_blind(problem: Problem, seen: Space) -> bool:
     """Return True if observations of a learner say nothing about a function that is new in every episode."""
-    if seen.shape != problem.published.scaled_contexts.shape[1:] or problem.decisions.num_contexts != 1:
-        return False
-    if problem.function_seed is not None:
+    constant = (
+        seen.shape == problem.published.scaled_contexts.shape[1:] and problem.decisions.num_contexts == 1
+    )
+    if not constant or problem.function_seed is not None:
         return False
     first, second = (problem.draw(entropy) for entropy in range(2))
     return not np.array_equal(first.means[0], second.means[0])
@@ -233,12 +219,10 @@ class Watched:
         """Count an episode if a model begins it in `learn`, and warn at the third one if it is blind."""
         if self._begun >= EPISODES or "stable_baselines3" not in sys.modules:
             return
-        model = _learner()
-        if model is None:
-            return
-        self._begun += 1
-        if self._begun == EPISODES:
-            warn_if_blind(problem, model.observation_space)
+        if (model := _learner()) is not None:
+            self._begun += 1
+            if self._begun == EPISODES:
+                warn_if_blind(problem, model.observation_space)
 
 
 def _learner() -> Any:

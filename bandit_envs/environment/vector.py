@@ -101,7 +101,11 @@ class BanditVectorEnv(gym.vector.VectorEnv):
         """
         envs.check_options(options)
         options = dict(options or {})
-        rows = self._rows[self._checked_mask(options.pop("reset_mask", None))]
+        given = options.pop("reset_mask", None)
+        mask = self._everyone if given is None else np.asarray(given)
+        if mask.shape != (self.num_envs,) or mask.dtype != bool or not mask.any():
+            raise ValueError(f"reset_mask must be ({self.num_envs},) bool with a True in it, got {mask}")
+        rows = self._rows[mask]
         function_seed = envs.checked_options(options)
         for i, value in zip(self._rows, self._seed_list(seed), strict=True):
             if value is not None and i in rows:
@@ -112,14 +116,15 @@ class BanditVectorEnv(gym.vector.VectorEnv):
 
     def step(self, actions: Any) -> tuple[Floats, Floats, Bools, Bools, Info]:  # type: ignore[override]
         """Play one action in each copy; Gymnasium's autoreset mode decides what follows an end."""
+        shaped = shaped_actions(actions, (self.num_envs,), self.problem.decisions)
         if np.count_nonzero(self._done):
             if self.autoreset_mode is AutoresetMode.NEXT_STEP:
-                return self._step_after_end(self._shaped(actions))
+                return self._step_after_end(shaped)
             if self.autoreset_mode is AutoresetMode.DISABLED:
                 raise RuntimeError(
                     'a copy has finished its trial; call reset(options={"reset_mask": done}) first'
                 )
-        outcome = self._play(self._rows, checked_actions(self._shaped(actions), self.problem.decisions))
+        outcome = self._play(self._rows, checked_actions(shaped, self.problem.decisions))
         observation, info = outcome.observation, self._spread(self._rows, outcome)
         if np.count_nonzero(self._done) and self.autoreset_mode is AutoresetMode.SAME_STEP:
             info, observation = self._restart(outcome, info, self._done.copy()), self._observations()
@@ -148,9 +153,6 @@ class BanditVectorEnv(gym.vector.VectorEnv):
     def _begin(self, rows: Ints, function_seed: int | None = None) -> RoundOutcome:
         words = [envs.entropy_word(self._seeded[i][0]) for i in rows]
         return self.simulator.begin(rows, [self.problem.draw(word, function_seed) for word in words])
-
-    def _shaped(self, actions: Any) -> np.ndarray:
-        return shaped_actions(actions, (self.num_envs,), self.problem.decisions)
 
     def _play(self, rows: Ints, actions: Ints | Floats) -> RoundOutcome:
         outcome = self.simulator.play(rows, actions)
@@ -209,14 +211,6 @@ class BanditVectorEnv(gym.vector.VectorEnv):
             if each is not None:
                 arguments.require_seed(f"seed[{i}]", each)
         return [None if each is None else int(each) for each in seed]
-
-    def _checked_mask(self, mask: Any) -> Bools:
-        if mask is None:
-            return np.ones(self.num_envs, dtype=bool)
-        mask = np.asarray(mask)
-        if mask.shape != (self.num_envs,) or mask.dtype != bool or not mask.any():
-            raise ValueError(f"reset_mask must be ({self.num_envs},) bool with a True in it, got {mask}")
-        return mask
 
 
 def _scattered(part: Any, rows: Ints, size: int) -> Any:

@@ -5,7 +5,7 @@ import warnings
 from collections.abc import Callable
 from functools import cached_property, partial
 from hashlib import sha256
-from typing import Any, Generic, NamedTuple, TypeVar, overload
+from typing import Any, NamedTuple, TypeVar
 from weakref import WeakValueDictionary
 
 import numpy as np
@@ -28,37 +28,22 @@ class SharedParts(dict[str, Any]):
 alive: WeakValueDictionary[tuple[bytes, bytes], SharedParts] = WeakValueDictionary()
 
 
-class shared(Generic[T]):
+class shared(cached_property[T]):
     """Compute a property once, in this object or another with the same kernel and points.
 
     The result must depend on these alone, not on earlier calls. Do not write to it.
     """
 
-    def __init__(self, compute: Callable[[Any], T]):
-        self._compute, self.__doc__ = compute, compute.__doc__
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self._name = name
-
-    @overload
-    def __get__(self, owner: None, kind: type) -> "shared[T]": ...
-    @overload
-    def __get__(self, owner: "Gram", kind: type) -> T: ...
-    def __get__(self, owner: "Gram | None", kind: type) -> "shared[T] | T":
-        if owner is None:
-            return self
-        parts = owner.known()
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        parts = None if instance is None else instance.known()
         if parts is None:
-            found = self._compute(owner)
-        elif self._name in parts:
-            found = parts[self._name]
-        else:
-            found = parts[self._name] = self._compute(owner)
-        owner.__dict__[self._name] = found  # found there before this descriptor
+            return super().__get__(instance, owner)
+        name = str(self.attrname)
+        if name not in parts:
+            parts[name] = self.func(instance)
+        instance.__dict__[name] = found = parts[name]  # found there before this descriptor
         return found
 
-
-__all__ = ["Gram"]
 
 TOLERANCE = 1e-14  # of the largest prior variance; 1e-12 costs 1e-6 in the mean after many plays at low noise
 MAX_LOW_RANK = 512  # beyond, a weight-space step costs more than the other forms; so does finding the rank

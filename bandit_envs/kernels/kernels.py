@@ -1,23 +1,14 @@
 """Kernels by name: scikit-learn's objects, and kernels on some of the features."""
 
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from functools import partial
 from typing import Any
 
 import numpy as np
-from sklearn.gaussian_process.kernels import (
-    RBF,
-    ConstantKernel,
-    DotProduct,
-    Hyperparameter,
-    Kernel,
-    Matern,
-    RationalQuadratic,
-    WhiteKernel,
-)
+from sklearn.gaussian_process import kernels
+from sklearn.gaussian_process.kernels import RBF, Hyperparameter, Kernel, Matern
 
-from bandit_envs.basics.arguments import LEAST_SCALE, ArgumentError, shown
+from bandit_envs.basics.arguments import LEAST_SCALE, ArgumentError, as_array, shown
 from bandit_envs.basics.types import Floats
 from bandit_envs.kernels.definite import nearest_definite, require_definite
 
@@ -94,13 +85,10 @@ class OnColumns(Kernel):
         return np.asarray(points)[:, list(self.columns)]
 
 
-__all__ = ["NAMED", "LengthScale", "OnColumns", "TableKernel", "make_kernel"]
-
-
 def _rational_quadratic(length_scale: LengthScale, length_scale_bounds: Any) -> Kernel:
     if np.ndim(length_scale):
         raise ValueError("kernel 'rational_quadratic' has one length_scale, got a list; pass a number")
-    return RationalQuadratic(length_scale, alpha=1.0, length_scale_bounds=length_scale_bounds)  # type: ignore[arg-type]
+    return kernels.RationalQuadratic(length_scale, alpha=1.0, length_scale_bounds=length_scale_bounds)  # type: ignore[arg-type]
 
 
 NAMED: dict[str, Callable[[Any, Any], Kernel]] = {
@@ -109,8 +97,8 @@ NAMED: dict[str, Callable[[Any, Any], Kernel]] = {
     "matern32": partial(Matern, nu=1.5),
     "matern52": partial(Matern, nu=2.5),
     "rational_quadratic": _rational_quadratic,
-    "linear": lambda scale, bounds: DotProduct(sigma_0=0.0, sigma_0_bounds="fixed"),
-    "diagonal": lambda scale, bounds: WhiteKernel(1.0),
+    "linear": lambda scale, bounds: kernels.DotProduct(sigma_0=0.0, sigma_0_bounds="fixed"),
+    "diagonal": lambda scale, bounds: kernels.WhiteKernel(1.0),
 }
 
 
@@ -127,16 +115,13 @@ def make_kernel(kernel: str | Kernel, length_scale: LengthScale = 0.2) -> Kernel
         known = ", ".join(sorted(NAMED))
         complaint = f"must be one of {known}, or a scikit-learn kernel object, got {shown(kernel)}"
         raise ArgumentError("kernel", complaint)
-    scales = np.array(None)
-    with suppress(ValueError):  # of lists of different lengths
-        scales = np.asarray(length_scale)
+    scales = as_array(length_scale)
     listed = scales.dtype.kind in "iuf" and scales.ndim < 2 and scales.size > 0
-    positive = listed and ((scales > 0) & (scales < np.inf)).all()
-    if not positive:
+    if not (listed and ((scales > 0) & (scales < np.inf)).all()):
         remedy = "give one number, or one a feature"
         raise ArgumentError("length_scale", f"must be positive, got {shown(length_scale)}; {remedy}")
-    small = f"must be at least {LEAST_SCALE:g}, got {shown(length_scale)}; it divides the features"
     if (scales < LEAST_SCALE).any():
+        small = f"must be at least {LEAST_SCALE:g}, got {shown(length_scale)}; it divides the features"
         raise ArgumentError("length_scale", small)
     return NAMED[kernel](length_scale, np.outer(scales, LENGTH_BOUNDS).squeeze())
 
@@ -146,7 +131,7 @@ def amplified(kernel: Kernel, variance: float) -> Kernel:
     if variance == 1.0:
         return kernel
     low, high = VARIANCE_BOUNDS
-    return ConstantKernel(variance, (low * variance, high * variance)) * kernel
+    return kernels.ConstantKernel(variance, (low * variance, high * variance)) * kernel
 
 
 class TableKernel(Kernel):

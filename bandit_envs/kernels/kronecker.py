@@ -4,8 +4,6 @@ With K_i = R_i'R_i on the n_i points of set i, R_i (r_i, n_i), the matrix R = R_
 of K = K_1 (x) ... (x) K_k: r = r_1 ... r_k rows over N = n_1 ... n_k points. Only the R_i are ever made.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property, reduce
@@ -110,7 +108,7 @@ class Slab(NamedTuple):
     """Hold consecutive points, and R at them."""
 
     points: slice
-    factors: Kronecker
+    factors: "Kronecker"
 
 
 class Kronecker:

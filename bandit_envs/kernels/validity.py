@@ -6,17 +6,8 @@ from typing import Any
 
 import numpy as np
 from scipy.spatial.distance import cdist
-from sklearn.gaussian_process.kernels import (
-    RBF,
-    ConstantKernel,
-    DotProduct,
-    Kernel,
-    Matern,
-    Product,
-    RationalQuadratic,
-    Sum,
-    WhiteKernel,
-)
+from sklearn.gaussian_process import kernels
+from sklearn.gaussian_process.kernels import ConstantKernel, Kernel, Product, Sum, WhiteKernel
 
 from bandit_envs.basics.arguments import Numbers
 from bandit_envs.basics.types import Floats
@@ -26,7 +17,10 @@ from bandit_envs.kernels.kernels import TableKernel
 
 RARELY = 0.01  # bound on the probability that a draw of a Gaussian process is steeper than `of_samples`
 MOST_POINTS = 1000  # on which an unknown kernel is tested: an eigenvalue problem of 0.2 s
-KNOWN = (RBF, Matern, RationalQuadratic, DotProduct, ConstantKernel, WhiteKernel, TableKernel)
+KNOWN = (
+    *(kernels.RBF, kernels.Matern, kernels.RationalQuadratic, kernels.DotProduct),
+    *(ConstantKernel, WhiteKernel, TableKernel),
+)
 REMEDY = (
     "take a kernel of scikit-learn such as RBF, or TableKernel.nearest(covariance) for covariances of data"
 )

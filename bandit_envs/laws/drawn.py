@@ -24,16 +24,18 @@ class Drawn(NamedTuple):
     norm: float | None = None  # in the kernel's RKHS; None if infinite or unknown
     between: Callable[[Floats], Floats] | None = None  # (n, dz + d) -> (n,), the same function anywhere
 
+    def through(self, link: Callable[[Floats], Floats]) -> "Drawn":
+        """Return g(f), whose norm is unknown."""
+        between = None if self.between is None else Through(self.between, link)
+        return Drawn(link(self.values), between=between)
+
     def rescaled(self, factor: float, shift: float = 0.0) -> "Drawn":
         """Return factor * f + shift; a shift leaves the RKHS, so the norm becomes None."""
-        return Drawn(
-            values=factor * self.values + shift,
-            norm=None if self.norm is None or shift else abs(factor) * self.norm,
-            between=None if self.between is None else Through(self.between, partial(affine, factor, shift)),
-        )
+        norm = None if self.norm is None or shift else abs(factor) * self.norm
+        return self.through(partial(_affine, factor, shift))._replace(norm=norm)
 
 
-# Functions on a box are objects, not lambdas, so that an environment can be pickled during a trial.
+# Functions on a box, (n, d) -> (n,): objects, not lambdas, so that an environment can be pickled in a trial.
 @dataclass(frozen=True, eq=False)
 class Expansion:
     """Evaluate sum_i alpha_i k(x_i, .)."""
@@ -43,12 +45,8 @@ class Expansion:
     alpha: Floats  # (N,)
 
     def __call__(self, x: Floats) -> Floats:
-        """Return the values, (n, d) -> (n,)."""
-        parts = [
-            np.asarray(self.kernel(block, self.points)) @ self.alpha
-            for block in blocks(x, len(self.points), SEARCH_BYTES)
-        ]
-        return np.concatenate(parts)
+        cut = blocks(x, len(self.points), SEARCH_BYTES)
+        return np.concatenate([np.asarray(self.kernel(block, self.points)) @ self.alpha for block in cut])
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +57,6 @@ class RatioOfDrawn:
     below: Callable[[Floats], Floats]
 
     def __call__(self, x: Floats) -> Floats:
-        """Return the values, (n, d) -> (n,)."""
         return self.above(x) / self.below(x)
 
 
@@ -84,7 +81,6 @@ class Continuation:
         return Expansion(self.gram.kernel, self.gram.points[pivots], alpha)
 
     def __call__(self, x: Floats) -> Floats:
-        """Return the values, (n, d) -> (n,)."""
         return self.expansion(x)
 
 
@@ -102,12 +98,10 @@ class Waves:
         return None if count is None else cls(kernel, rng.standard_normal(count))
 
     def __call__(self, x: Floats) -> Floats:
-        """Return the values, (n, d) -> (n,)."""
         features = feature_map(self.kernel)
         assert features is not None
-        return np.concatenate(
-            [features(block) @ self.weights for block in blocks(x, len(self.weights), BLOCK_BYTES)]
-        )
+        cut = blocks(x, len(self.weights), BLOCK_BYTES)
+        return np.concatenate([features(block) @ self.weights for block in cut])
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,10 +112,8 @@ class Through:
     link: Callable[[Floats], Floats]
 
     def __call__(self, x: Floats) -> Floats:
-        """Return the values, (n, d) -> (n,)."""
         return self.link(self.function(x))
 
 
-def affine(factor: float, shift: float, values: Floats) -> Floats:
-    """Return factor * f + shift."""
+def _affine(factor: float, shift: float, values: Floats) -> Floats:
     return factor * values + shift

@@ -30,7 +30,7 @@ class Drift(Checked, abc.ABC):
 
     @property
     def within_segments(self) -> bool:
-        """Return whether functions differ within a segment of `segments`."""
+        """Return whether functions differ within a segment, so that values of two rounds do not compare."""
         return not self.is_still
 
     def segments(self, law: FunctionLaw, segment: Ints) -> Ints:

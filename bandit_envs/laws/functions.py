@@ -3,13 +3,13 @@
 import abc
 import math
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from bandit_envs.basics.arguments import LARGEST_STD, ArgumentError, is_number, require, require_scale
+from bandit_envs.basics import arguments
+from bandit_envs.basics.arguments import ArgumentError, as_array, is_number, require
 from bandit_envs.basics.types import Floats
 from bandit_envs.kernels.definite import spread
 from bandit_envs.kernels.gram import Gram
@@ -40,9 +40,7 @@ class FunctionLaw(abc.ABC):
     least: float | None = None  # a lower bound by the nature of the values, such as 0 for accuracies
     has_box_form: bool = False  # whether a draw can be evaluated between the points
     num_functions: int | None = None  # different functions that it may draw at most; None for any number
-    num_stated: int | None = (
-        None  # segments whose functions are stated in their order; None if they are drawn
-    )
+    num_stated: int | None = None  # segments whose functions are stated in order; None if they are drawn
     is_gaussian: bool = False  # whether it is a Gaussian process of mean zero: mixtures of draws are draws
     norm_is_drawn: bool = False  # whether each draw has an RKHS norm of its own
     misspecification: float | None = None  # bound on the distance of functions to the kernel's space
@@ -158,15 +156,13 @@ class KnownFunction(FunctionLaw):
         return Drawn(self._values(gram.points), between=self._values)
 
     def _values(self, points: Floats) -> Floats:
-        returned, given = self.function(points), np.array(None)
-        with suppress(ValueError):  # of lists of different lengths; errors of the function itself pass
-            given = np.asarray(returned)
+        given = as_array(self.function(points))
         require(given.dtype.kind in "biuf", "known function", "an array of real numbers", given)
         values = given.astype(np.float64)
         require(values.shape == (len(points),), "known function", f"({len(points)},) values", values.shape)
         require(np.isfinite(values).all(), "known function", "finite at every point", "NaN or infinity")
-        small = f"at most {LARGEST_STD:g} in size; its square is a variance"
-        require((np.abs(values) <= LARGEST_STD).all(), "known function", small, values)
+        small = f"at most {arguments.LARGEST_STD:g} in size; its square is a variance"
+        require((np.abs(values) <= arguments.LARGEST_STD).all(), "known function", small, values)
         return values
 
 
@@ -238,7 +234,7 @@ class RKHSFunction(FunctionLaw):
         require(is_number(self.ridge) and self.ridge > 0, "ridge", "positive", self.ridge)
         if self.norm is not None:
             require(is_number(self.norm), "norm", "None or positive", self.norm)
-            require_scale("norm", self.norm, "or leave it out, and norms are drawn")
+            arguments.require_scale("norm", self.norm, "or leave it out, and norms are drawn")
         object.__setattr__(self, "norm_is_drawn", self.norm is None)
 
     @property

@@ -217,7 +217,6 @@ class Bump:
     height: float  # at c
 
     def __call__(self, x: Floats) -> Floats:
-        """Return the values, (n, d) -> (n,)."""
         distance = np.linalg.norm(x - self.centre, axis=1) / self.width
         return self.height * Shape(len(self.centre))(distance)
 

@@ -23,7 +23,7 @@ from bandit_envs.kernels.gram import Gram
 from bandit_envs.kernels.kernels import LinkedKernel
 from bandit_envs.laws.delays import poisson_quantile
 from bandit_envs.laws.derived import Derived, UnderKernel
-from bandit_envs.laws.drawn import Drawn, Through
+from bandit_envs.laws.drawn import Drawn
 from bandit_envs.laws.functions import FunctionLaw, Moments
 from bandit_envs.laws.noise import Noise
 from bandit_envs.laws.parameters import Checked, number, parse, positive
@@ -179,17 +179,10 @@ class OfLatent(Derived):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "moments", Moments(self.mean))
-
-    @property
-    def mean(self) -> float:
-        """Return the prior mean of the mean outcome."""
-        return self.outcome.expected(self.latent_std)
+        object.__setattr__(self, "moments", Moments(self.outcome.expected(self.latent_std)))
 
     def draw(self, gram: Gram, rng: np.random.Generator) -> Drawn:
-        drawn = self.law.draw(gram, rng)
-        between = None if drawn.between is None else Through(drawn.between, self.outcome.mean)
-        return Drawn(self.outcome.mean(drawn.values), between=between)
+        return self.law.draw(gram, rng).through(self.outcome.mean)
 
 
 class Matched(NamedTuple):

@@ -76,17 +76,13 @@ def parse(argument: str, spec: Any, laws: Mapping[str, type], kind: type | None 
         complaint = f"must be one of {', '.join(laws)}, got {shown(name)}"
         raise ArgumentError(f'{argument}["law"]', complaint)
     parameters = {key: value for key, value in spec.items() if key != "law"}
-    given = [each for each in fields(laws[name]) if each.init]
-    allowed = [each.name for each in given]
-    unknown = [key for key in parameters if key not in allowed]
-    if unknown:
-        takes = ", ".join(allowed) or "nothing"
-        raise ValueError(f"{argument} {name!r} has no {unknown[0]!r}; it takes {takes}")
-    for each in given:
-        needed = each.default is MISSING and each.default_factory is MISSING
-        if needed and each.name not in parameters:
-            raise ArgumentError(
-                f'{argument}["{each.name}"]', f"must be given, {name!r} has no default for it"
-            )
+    given = {each.name: each for each in fields(laws[name]) if each.init}
+    for key in parameters:
+        if key not in given:
+            takes = ", ".join(given) or "nothing"
+            raise ValueError(f"{argument} {name!r} has no {key!r}; it takes {takes}")
+    for key, each in given.items():
+        if key not in parameters and each.default is MISSING and each.default_factory is MISSING:
+            raise ArgumentError(f'{argument}["{key}"]', f"must be given, {name!r} has no default for it")
     with written_as({key: f'{argument}["{key}"]' for key in parameters}):
         return laws[name](**parameters)

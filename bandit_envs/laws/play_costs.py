@@ -11,7 +11,7 @@ import numpy as np
 from bandit_envs.basics.arguments import is_number, require
 from bandit_envs.basics.types import Floats
 from bandit_envs.kernels.gram import Gram
-from bandit_envs.laws.drawn import Drawn, Through
+from bandit_envs.laws.drawn import Drawn
 from bandit_envs.laws.functions import GPSample
 from bandit_envs.laws.parameters import Checked, not_negative, positive, switch
 
@@ -119,9 +119,8 @@ class UnitCosts(ConstantCosts):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require(
-            self.known and not self.noise_std, "known", "True, without noise_std, for the law 'unit'", self
-        )
+        usable = self.known and not self.noise_std
+        require(usable, "known", "True, without noise_std, for the law 'unit'", self)
 
 
 def _constant(value: float, x: Floats) -> Floats:
@@ -155,7 +154,7 @@ class GPCosts(PlayCosts):
         span = float(np.ptp(drawn.values))
         factor = (self.high - self.low) / span if span else 0.0
         shift = self.low - factor * float(drawn.values.min())
-        return _clipped(drawn, factor, shift, self.low, self.high, np.asarray)
+        return drawn.through(partial(_within, factor, shift, self.low, self.high, np.asarray))
 
 
 @dataclass(frozen=True)
@@ -180,18 +179,13 @@ class LogGPCosts(PlayCosts):
     def draw(self, gram: Gram, rng: np.random.Generator) -> Drawn:
         factor = self.deviation / math.sqrt(gram.diagonal.max())
         low, high = math.log(self.least), math.log(self.most)
-        return _clipped(GPSample().draw(gram, rng), factor, math.log(self.median), low, high, np.exp)
+        change = partial(_within, factor, math.log(self.median), low, high, np.exp)
+        return GPSample().draw(gram, rng).through(change)
 
 
 def _within(factor: float, shift: float, low: float, high: float, outer: Any, values: Floats) -> Floats:
     """Return outer(factor * f + shift, clipped to [low, high])."""
     return outer(np.clip(factor * values + shift, low, high))
-
-
-def _clipped(drawn: Drawn, *change: Any) -> Drawn:
-    changed = partial(_within, *change)
-    between = None if drawn.between is None else Through(drawn.between, changed)
-    return Drawn(changed(drawn.values), between=between)
 
 
 FREE = Free()

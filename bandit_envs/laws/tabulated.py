@@ -2,14 +2,13 @@
 
 import math
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 
-from bandit_envs.basics.arguments import require
+from bandit_envs.basics.arguments import as_array, require
 from bandit_envs.basics.types import Bools, Floats, Ints
 from bandit_envs.kernels.gram import Gram
 from bandit_envs.laws.delays.waits import TAIL, DelayInTime
@@ -36,7 +35,7 @@ class Tabulated(FunctionLaw):
     moments: Moments | None = None
 
     def __post_init__(self) -> None:
-        given = np.asarray(self.values) if _is_even(self.values) else np.array(None)
+        given = as_array(self.values)
         require(given.dtype.kind in "biuf", self.argument, "an (M, N) array of numbers", self.values)
         require(given.ndim == 2 and given.size > 0, self.argument, "an (M, N) array", given.shape)
         require(bool(np.isfinite(given).all()), self.argument, "finite", "NaN or infinity")
@@ -115,14 +114,6 @@ class SegmentMeans(Tabulated):
 
     def draw(self, gram: Gram, rng: np.random.Generator) -> Drawn:
         return self._row(gram, 0)  # of one row, which `in_segment` left
-
-
-def _is_even(values: Any) -> bool:
-    """Return whether all rows have as many values, without which they are no array."""
-    with suppress(ValueError):
-        np.asarray(values)
-        return True
-    return False
 
 
 @dataclass(frozen=True, eq=False)

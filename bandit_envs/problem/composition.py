@@ -1,7 +1,5 @@
 """Compose a problem of a decision set, a model, and a law for each of its random parts, which must fit."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,16 +8,8 @@ from typing import Any
 import numpy as np
 from sklearn.gaussian_process.kernels import Kernel
 
-from bandit_envs.basics.arguments import (
-    ArgumentError,
-    is_integer,
-    is_number,
-    require,
-    require_size,
-    require_switch,
-    shown,
-    written_as,
-)
+from bandit_envs.basics import arguments
+from bandit_envs.basics.arguments import ArgumentError, is_integer, require, require_switch
 from bandit_envs.basics.types import Floats
 from bandit_envs.kernels.gram import Gram
 from bandit_envs.kernels.validity import require_no_white, require_valid
@@ -53,11 +43,11 @@ class Composition:
     constraints: tuple[FunctionLaw, ...] = ()
     feasibility: Feasibility = AS_DRAWN
     constraint_noise: Noise = NoNoise()
-    delay: delays.Delay = delays.Immediate()
+    delay: Delay = delays.Immediate()
     max_delay: int | None = None
     aggregated: bool = False
-    context: contexts.Context = contexts.UniformContexts()
-    changes: changes.Changes = changes.Stationary()
+    context: Context = contexts.UniformContexts()
+    changes: Changes = changes.Stationary()
     drift: Drift = STILL
     corruption: Corruption = UNTOUCHED
     availability: Availability = EVERY_ARM
@@ -91,11 +81,6 @@ class Composition:
     def drifts(self) -> bool:
         """Return whether each round has functions of its own."""
         return not self.drift.is_still
-
-    @property
-    def drifts_within_segments(self) -> bool:
-        """Return whether functions differ within a segment, so that values of two rounds do not compare."""
-        return self.drift.within_segments
 
     @property
     def volatile(self) -> bool:
@@ -145,7 +130,7 @@ def check_problem(problem: Composition) -> None:
     check_kernel(problem.kernel, problem.decisions)
     for law in problem.constraints:
         if isinstance(law, UnderKernel):
-            with written_as({"kernel": 'constraints["kernel"]'}):
+            with arguments.written_as({"kernel": 'constraints["kernel"]'}):
                 check_kernel(law.kernel, problem.decisions)
     require_no_white("kernel", problem.kernel, "noise=Gaussian({})")
     check_prior_mean(problem.prior_mean, problem.decisions)
@@ -167,18 +152,16 @@ def check_kernel(kernel: Any, decisions: Decisions) -> None:
         with np.errstate(all="ignore"):
             finite = np.isfinite(kernel(point)).all()
     except ValueError as error:  # the number of length-scales is not that of features
-        complaint = f"must take points of {point.shape[1]} features, got {shown(kernel)}: {error}"
+        complaint = f"must take points of {point.shape[1]} features, got {arguments.shown(kernel)}: {error}"
         raise ArgumentError("kernel", complaint) from error
     require(finite, "kernel", "finite at the points; take another length-scale", kernel)
-    require_valid(kernel, _spread(decisions) if decisions.continuous else decisions.points)
-
-
-def _spread(decisions: Decisions) -> Floats:
-    """Return random points of a box and its contexts, (TRIED, dz + d)."""
-    assert decisions.contexts is not None
-    rng = np.random.default_rng(0)
-    arms = rng.uniform(*decisions.box, (TRIED, decisions.arms.shape[1]))
-    return np.hstack([decisions.contexts[rng.integers(decisions.num_contexts, size=TRIED)], arms])
+    tried = decisions.points
+    if decisions.continuous:  # random points of the box in random contexts
+        assert decisions.contexts is not None
+        rng = np.random.default_rng(0)
+        arms = rng.uniform(*decisions.box, (TRIED, decisions.arms.shape[1]))
+        tried = np.hstack([decisions.contexts[rng.integers(decisions.num_contexts, size=TRIED)], arms])
+    require_valid(kernel, tried)
 
 
 def _check_parts(problem: Composition) -> None:
@@ -189,8 +172,8 @@ def _check_parts(problem: Composition) -> None:
         require(isinstance(law, FunctionLaw), name, "a law such as KnownFunction(f)", law)
     for name, (kind, such) in LAWS.items():
         law = getattr(problem, name)
-        known = isinstance(law, kind) and not isinstance(law, type)
-        require(known, name, f"a law such as {such}", law)
+        if not isinstance(law, kind) or isinstance(law, type):
+            require(False, name, f"a law such as {such}", law)
     require(isinstance(problem.name, str), "name", "text", problem.name)
 
 
@@ -201,10 +184,10 @@ def _functions(problem: Composition) -> dict[str, FunctionLaw]:
 
 
 def _check_numbers(problem: Composition) -> None:
-    require_size("horizon", problem.horizon)
+    arguments.require_size("horizon", problem.horizon)
     bound = problem.rkhs_bound
     named = bound is None or (isinstance(bound, str) and bound in ("true", "paper"))
-    known = named or (is_number(bound) and float(bound) > 0)  # type: ignore[arg-type]
+    known = named or (arguments.is_number(bound) and float(bound) > 0)  # type: ignore[arg-type]
     require(known, "rkhs_bound", '"true", "paper", None or a positive number', bound)
     window = problem.max_delay
     valid = window is None or (is_integer(window) and 0 <= window < problem.horizon)
@@ -217,25 +200,20 @@ def _check_numbers(problem: Composition) -> None:
 
 
 def _check_box(problem: Composition) -> None:
+    on_box, runs = problem.decisions.continuous, problem.noise.num_points
     known = all(law.has_box_form for law in (problem.reward, *problem.constraints))
-    if problem.decisions.continuous and not known:
-        raise ValueError(
-            "continuous must be False: this reward or a cost is defined at its points only; got True"
-        )
-    runs = problem.noise.num_points
-    fits = not problem.decisions.continuous and runs == len(problem.decisions.points)
-    require(
-        not runs or fits, "noise", f"of {runs} points of a finite set, as it has runs of these", problem.noise
-    )
-    armless = problem.volatile and problem.decisions.continuous
+    at_points = "False: this reward or a cost is defined at its points only"
+    require(known or not on_box, "continuous", at_points, True)
+    fits = not runs or (not on_box and runs == len(problem.decisions.points))
+    require(fits, "noise", f"of {runs} points of a finite set, as it has runs of these", problem.noise)
     needed = "left out on a box, which has no finite set of arms; or leave out continuous=True"
-    require(not armless, "availability", needed, problem.availability)
+    require(not (problem.volatile and on_box), "availability", needed, problem.availability)
+    still = "False: drifting functions are defined at their points only"
+    require(not (problem.drifts and on_box), "continuous", still, True)
 
 
 def _check_drift(problem: Composition) -> None:
     drift = problem.drift
-    still = not problem.drifts or not problem.decisions.continuous
-    require(still, "continuous", "False: drifting functions are defined at their points only", True)
     recur = isinstance(problem.changes, Recurring)
     none_return = "other than recurring where functions drift, because none returns unchanged"
     require(not (problem.drifts and recur), "changes", none_return, problem.changes)
@@ -270,11 +248,10 @@ def _check_duel(problem: Composition) -> None:
     """Raise unless an outcome is drawn where actions are pairs, and nowhere else, and the rest fits it."""
     duel, delay = problem.decisions.duel, problem.delay
     fits = isinstance(problem.noise, WhoWins) == duel == isinstance(problem.reward, DuelLaw)
-    drawn = (
-        "AgainstBest or PairChances, and WhoWins, of bandit_envs.laws.duels with duel=True, "
-        "and other laws without"
-    )
-    require(fits, "reward and noise", drawn, (problem.reward, problem.noise))
+    drawn = "AgainstBest or PairChances, and WhoWins, of bandit_envs.laws.duels with duel=True"
+    require(fits, "reward and noise", f"{drawn}, and other laws without", (problem.reward, problem.noise))
+    if not duel:
+        return
     slowed = np.ptp(delay.slowdown(problem.decisions.unit_arms)) > 0 or delay.depends_on_rewards
     refused = {
         "continuous": (problem.decisions.continuous, "a box has no finite set of pairs"),
@@ -287,12 +264,13 @@ def _check_duel(problem: Composition) -> None:
         "delay": (slowed, "a law by arm or by reward needs one arm and its reward"),
     }
     for name, (given, reason) in refused.items():
-        require(not (duel and given), name, f"left out of duels: {reason}", getattr(problem, name, given))
+        require(not given, name, f"left out of duels: {reason}", getattr(problem, name, given))
 
 
 def _check_safe_seed(problem: Composition) -> None:
-    switch = isinstance(problem.safe_seed, bool)
-    known = switch or (isinstance(problem.safe_seed, str) and problem.safe_seed == SAFEST)
+    if problem.safe_seed is False:
+        return
+    known = problem.safe_seed is True or (isinstance(problem.safe_seed, str) and problem.safe_seed == SAFEST)
     require(known, "safe_seed", f'True, False or "{SAFEST}"', problem.safe_seed)
     where = {
         "with constraints": bool(problem.constraints),
@@ -300,4 +278,4 @@ def _check_safe_seed(problem: Composition) -> None:
         "without drift": not problem.drifts,
     }
     for words, given in where.items():
-        require(given or not problem.safe_seed, "safe_seed", f"False but {words}", True)
+        require(given, "safe_seed", f"False but {words}", True)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from bandit_envs.basics.arguments import ArgumentError, require, require_switch, shown, written_as
+from bandit_envs.basics.arguments import ArgumentError, as_array, require, require_switch, shown, written_as
 from bandit_envs.basics.types import Floats, Ints, fixed, fixed_arrays
 
 SLACK = 1e-6  # of an action outside the box [-1, 1], by rounding
@@ -19,13 +19,11 @@ def checked_places(arms: Any, box: Box, contexts: Any) -> dict[str, Any]:
     """Return a setting's fields of arms and contexts as arrays, or raise."""
     anchors = corner("low", box[0]) if arms is None else arms
     decisions = Decisions(anchors, contexts, *box)
-    found = {
-        "arms": None if arms is None else decisions.arms,
-        "low": decisions.low,
-        "high": decisions.high,
-        "contexts": None if contexts is None else decisions.contexts,
-    }
-    return found if arms is None else {**found, "decisions": decisions}  # as the property computes it
+    found = {"low": decisions.low, "high": decisions.high}
+    if contexts is not None:
+        found["contexts"] = decisions.contexts
+    # `decisions` is what the property computes.
+    return found if arms is None else {**found, "arms": decisions.arms, "decisions": decisions}
 
 
 def checked_context_box(arms: Any, contexts: Any, box: Box) -> dict[str, Any]:
@@ -116,7 +114,8 @@ class Decisions:
     def scaled(self, factor: float) -> "Decisions":
         """Return the arms and box in other units, in the same contexts."""
         low, high = self.box
-        return replace(self, arms=factor * self.arms, low=factor * low, high=factor * high)
+        scaled = {"arms": factor * self.arms, "low": factor * low, "high": factor * high}
+        return self if factor == 1.0 else replace(self, **scaled)
 
     def with_context(self, context: int, arms: Floats) -> Floats:
         """Return the features of arms in a context, (n, d) -> (n, dz + d)."""
@@ -155,13 +154,10 @@ def corner(name: str, bound: Any) -> Floats:
 
 def numbers(name: str, values: Any, expected: str) -> Floats:
     """Return a copy of an array of finite numbers, or raise an error with the expected form."""
-    try:
-        given = np.array(values)
-    except ValueError:  # rows of different lengths
-        given = np.array(None)
+    given = as_array(values)
     finite = given.dtype.kind in "biuf" and np.isfinite(given).all()
     require(finite, name, f"finite numbers, {expected}", values)
-    return given.astype(np.float64, copy=False)
+    return given.astype(np.float64)
 
 
 def _features(name: str, values: Any, least: int) -> Floats:

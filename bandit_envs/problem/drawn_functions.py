@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import count
 from typing import Any, cast
 
 import numpy as np
@@ -17,20 +16,10 @@ from bandit_envs.laws.drift import Drift
 from bandit_envs.laws.functions import FunctionLaw, are_same
 from bandit_envs.problem.composition import Composition
 from bandit_envs.problem.decisions import Decisions
-from bandit_envs.problem.truth import (
-    MARGIN,
-    SAFEST,
-    TRIES,
-    Extremes,
-    Truth,
-    check_feasible,
-    of_box,
-    of_table,
-    safe_arms,
-    safest_arm,
-)
+from bandit_envs.problem.truth import MARGIN, SAFEST, Extremes, Truth, check_feasible, largest_costs, of_box
 
 BLOCK = 32  # rounds drawn at once: one matrix product, 0.25 MB for a function on 1000 points
+TRIES = 1000  # draws of the costs until an arm is safe in all segments and contexts
 UNUSED = cast(np.random.Generator, None)  # in the place of a generator from which nothing is drawn
 OF_COSTS, OF_SAFE_SEED = 10**6, 10**6 + 1  # spawn keys of the functions' seed, used for nothing else
 MOST_FOUND = 1024  # trials on a box whose extremes are cached
@@ -57,18 +46,14 @@ class Course:
     def blocks(self) -> Iterator[Floats]:
         """Yield mean rewards and costs of the rounds in order, (n, 1 + C, N) with n <= BLOCK."""
         last = np.zeros((len(self.laws), self.gram.size))
-        for i in count():
-            anew = self.anew[i * BLOCK : (i + 1) * BLOCK]
-            if not len(anew):
-                return
-            values = np.stack([self._block(j, i, last[j], anew) for j in range(len(self.laws))], axis=1)
+        for i, first in enumerate(range(0, len(self.anew), BLOCK)):
+            drawn, anew = [], self.anew[first : first + BLOCK]
+            for j, (law, drift) in enumerate(self.laws):
+                rng = _beside(self.seed, j, i)
+                drawn.append(drift.follow(law, self.gram, rng, last[j], first, anew))
+            values = np.stack(drawn, axis=1)
             last = values[-1]
             yield self._shifted(values)
-
-    def _block(self, j: int, i: int, last: Floats, anew: Bools) -> Floats:
-        law, drift = self.laws[j]
-        seed = np.random.SeedSequence(self.seed.entropy, spawn_key=(*self.seed.spawn_key, j, i))
-        return drift.follow(law, self.gram, np.random.default_rng(seed), last, i * BLOCK, anew)
 
     def _shifted(self, values: Floats) -> Floats:
         """Return the rounds with their costs shifted; a copy, for the drift continues the unshifted ones."""
@@ -81,7 +66,9 @@ class Course:
 
     def truth(self) -> Truth:
         """Return the optima of each round, found in one pass; playing draws the functions again."""
-        of_blocks = [of_table(block, self.decisions).extremes for block in self.blocks()]  # without the block
+        of_blocks = [
+            Truth.of_table(block, self.decisions).extremes for block in self.blocks()
+        ]  # without the block
         best, worst, low, high = map(np.concatenate, zip(*of_blocks, strict=True))
         found = Truth(self, best, worst, low, high)
         check_feasible(found.optimum, "round")
@@ -135,32 +122,26 @@ class DrawnFunctions:
         """
         if frozen is None and not problem.is_fixed:
             return self._drawn(problem, segment, seed)
-        key = (
-            tuple(change_points_of(segment)) if problem.drifts else segment.max(),
-            None if problem.is_fixed else frozen,
-        )
+        begins = tuple(change_points_of(segment)) if problem.drifts else segment.max()
+        key = begins, None if problem.is_fixed else frozen
         if key not in self._kept:
-            self._kept.clear()
-            self._kept[key] = self._drawn(problem, segment, seed)
+            self._kept = {key: self._drawn(problem, segment, seed)}
         return self._kept[key]
 
     def _drawn(self, problem: Composition, segment: Ints, seed: np.random.SeedSequence) -> Truth:
-        truth = self._unchecked(problem, segment, seed)
+        if problem.drifts:
+            of_costs, anew = problem.drift.of_costs, np.diff(segment, prepend=-1) > 0
+            laws = [(problem.reward, problem.drift), *((law, of_costs) for law in problem.constraints)]
+            truth = Course(laws, problem.feasibility, problem.gram, problem.decisions, anew, seed).truth()
+        else:
+            drawn = _by_segment(problem, segment.item(segment.argmax()) + 1, seed)
+            extremes = self._extremes_of_box(problem, drawn, seed) if problem.decisions.continuous else None
+            truth = Truth.of(drawn, problem.decisions, extremes)
+            _check_changes(truth.means, segment)
         if problem.noise.draws_outcomes:
             low, high = truth.extent(0)  # at the points; on a box the extremes may lie between them
             extremes = min(low, float(truth.worst.min())), max(high, float(truth.optimum.max()))
             problem.noise.check_means(*extremes)
-        return truth
-
-    def _unchecked(self, problem: Composition, segment: Ints, seed: np.random.SeedSequence) -> Truth:
-        if problem.drifts:
-            of_costs, anew = problem.drift.of_costs, np.diff(segment, prepend=-1) > 0
-            laws = [(problem.reward, problem.drift), *((law, of_costs) for law in problem.constraints)]
-            return Course(laws, problem.feasibility, problem.gram, problem.decisions, anew, seed).truth()
-        drawn = _by_segment(problem, segment.item(segment.argmax()) + 1, seed)
-        extremes = self._extremes_of_box(problem, drawn, seed) if problem.decisions.continuous else None
-        truth = Truth.of(drawn, problem.decisions, extremes)
-        _check_changes(truth.means, segment)
         return truth
 
     def _extremes_of_box(
@@ -191,15 +172,14 @@ def safe_seed(problem: Composition, truth: Truth, seed: np.random.SeedSequence) 
     """
     if not problem.safe_seed:
         return None
-    costs = truth.means[:, 1:]
+    costs = largest_costs(truth.means[:, 1:], problem.decisions, problem.constraint_prior_std)
     if problem.safe_seed == SAFEST:
-        return safest_arm(costs, problem.decisions, problem.constraint_prior_std)
-    safe = safe_arms(costs, problem.decisions, problem.constraint_prior_std)
-    return int(_beside(seed, OF_SAFE_SEED).choice(safe))
+        return int(costs.argmin())
+    return int(_beside(seed, OF_SAFE_SEED).choice(np.flatnonzero(costs <= -MARGIN)))
 
 
-def _beside(seed: np.random.SeedSequence, key: int) -> np.random.Generator:
-    return np.random.default_rng(np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, key)))
+def _beside(seed: np.random.SeedSequence, *key: int) -> np.random.Generator:
+    return np.random.default_rng(np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, *key)))
 
 
 def _check_changes(means: Floats, function: Ints) -> None:
@@ -210,10 +190,8 @@ def _check_changes(means: Floats, function: Ints) -> None:
     for at in change_points_of(function):
         before, after = means[function[at - 1]], means[function[at]]
         if all(map(are_same, before, after)):
-            raise ArgumentError(
-                "changes",
-                f"must change a mean reward or cost, got the same ones before and from round {at} on",
-            )
+            complaint = "must change a mean reward or cost, got the same ones before and from round"
+            raise ArgumentError("changes", f"{complaint} {at} on")
 
 
 def _by_segment(problem: Composition, segments: int, seed: np.random.SeedSequence) -> list[list[Drawn]]:
@@ -223,28 +201,22 @@ def _by_segment(problem: Composition, segments: int, seed: np.random.SeedSequenc
     if not problem.constraints:
         return [[reward] for reward in rewards]
     of_costs = list(map(np.random.default_rng, seed.spawn(len(problem.constraints))))
-    draw = _safe_costs if problem.safe_seed else _all_costs
-    return [
-        [reward, *costs] for reward, costs in zip(rewards, draw(problem, segments, of_costs), strict=True)
-    ]
+    costs = _costs(problem, segments, of_costs)
+    return [[reward, *others] for reward, others in zip(rewards, costs, strict=True)]
 
 
-def _all_costs(problem: Composition, segments: int, rngs: list[np.random.Generator]) -> list[list[Drawn]]:
-    different = problem.changes.different
-    laws = zip(problem.constraints, rngs, strict=True)
-    drawn = [law.in_segments(problem.gram, rng, segments, different) for law, rng in laws]
+def _costs(problem: Composition, segments: int, rngs: list[np.random.Generator]) -> list[list[Drawn]]:
+    """Draw the costs of all segments, with a safe seed until some arm satisfies them everywhere."""
     shift, contexts = problem.feasibility.shift, problem.decisions.num_contexts
-    return [shift(list(costs), contexts) for costs in zip(*drawn, strict=True)]
-
-
-def _safe_costs(problem: Composition, segments: int, rngs: list[np.random.Generator]) -> list[list[Drawn]]:
-    """Draw the costs of all segments until some arm satisfies them everywhere."""
-    stds = problem.constraint_prior_std
     tries = 1 if all(law.is_fixed for law in problem.constraints) else TRIES
     for _ in range(tries):
-        drawn = _all_costs(problem, segments, rngs)
+        laws = zip(problem.constraints, rngs, strict=True)
+        each = [law.in_segments(problem.gram, rng, segments, problem.changes.different) for law, rng in laws]
+        drawn = [shift(list(costs), contexts) for costs in zip(*each, strict=True)]
+        if not problem.safe_seed:
+            return drawn
         costs = np.array([[cost.values for cost in row] for row in drawn])
-        if len(safe_arms(costs, problem.decisions, stds)):
+        if largest_costs(costs, problem.decisions, problem.constraint_prior_std).min() <= -MARGIN:
             return drawn
     raise ArgumentError(
         "safe_seed",

@@ -114,24 +114,22 @@ class Problem(Composition):
             entropy = int(entropy)  # numpy's integers have no bytes
         check_seed(frozen)
         seed = seed_of_role(entropy, "functions") if frozen is None else np.random.SeedSequence(frozen)
-        rngs = {role: np.random.default_rng(seed_of_role(entropy, role)) for role in self.random_roles}
+        rngs = dict.fromkeys(ROLES, UNUSED)
+        rngs |= {role: np.random.default_rng(seed_of_role(entropy, role)) for role in self.random_roles}
 
-        segment = self.changes.draw(self.horizon, rngs.get("changes", UNUSED))
-        context = self.context.draw(
-            self.horizon + 1, self.decisions.num_contexts, rngs.get("context", UNUSED)
-        )
+        segment = self.changes.draw(self.horizon, rngs["changes"])
+        context = self.context.draw(self.horizon + 1, self.decisions.num_contexts, rngs["context"])
         held = self.changes.functions(segment)
         truth = self._functions.truth(self, held, seed, frozen)
         version = np.arange(self.horizon) if self.drifts else held
         costs = self._functions.play_costs(self, seed)
         safe = safe_seed(self, truth, seed)
-        roster = roster_of(self, truth, costs, safe, version, context, rngs.get("availability", UNUSED))
+        roster = roster_of(self, truth, costs, safe, version, context, rngs["availability"])
         std, norm = _std(self.noise, truth, 0), publishing.norm_bound(self, truth.drawn)
+        on_box, free = self.decisions.continuous, self.play_costs.is_free
         return Trial(
             means=Playback(truth.means) if self.drifts else truth.means,
-            between=[[f.between for f in row if f.between] for row in truth.drawn]
-            if self.decisions.continuous
-            else [],
+            between=[[f.between for f in row if f.between] for row in truth.drawn if on_box],
             optimum=roster.optimum,
             worst=roster.worst,
             ceiling=truth.optimum[version, context[:-1]] if self.volatile else roster.optimum,
@@ -139,13 +137,11 @@ class Problem(Composition):
             version=version,
             context=context,
             noise=self._noise(std, truth, rngs),
-            attack=self.corruption.draw(self.horizon, rngs.get("corruption", UNUSED)),
+            attack=self.corruption.draw(self.horizon, rngs["corruption"]),
             bits=roster.bits,
-            wait=self.delay.draw(self.horizon, rngs.get("delay", UNUSED)),
+            wait=self.delay.draw(self.horizon, rngs["delay"]),
             play_costs=costs,
-            cost_noise=rngs["cost_noise"].standard_normal(self.horizon)
-            if "cost_noise" in rngs
-            else np.zeros(self.horizon),
+            cost_noise=np.zeros(self.horizon) if free else rngs["cost_noise"].standard_normal(self.horizon),
             rate=roster.rate,
             publish=partial(self._published_in, std, norm, costs, safe),
         )
@@ -157,7 +153,7 @@ class Problem(Composition):
 
     def setting(self) -> Setting:
         """Return the part of the published setting that holds for all trials."""
-        return self.published.with_own_kernels()
+        return self.published.copied()
 
     def _published_in(self, *drawn: Any) -> Setting:
         """Return the published setting of a trial, from what `publishing.fields_of_trial` takes."""
@@ -189,10 +185,10 @@ class Problem(Composition):
 
     def _noise(self, std: float, truth: Truth, rngs: dict[str, np.random.Generator]) -> Floats:
         noise, law = np.empty((self.horizon, 1 + len(self.constraints))), self.constraint_noise
-        drawn = self.noise.draw(self.horizon, rngs.get("noise", UNUSED))
+        drawn = self.noise.draw(self.horizon, rngs["noise"])
         noise[:, 0] = drawn if self.noise.draws_outcomes else std * drawn
         for c in range(1, 1 + len(self.constraints)):
-            drawn = law.draw(self.horizon, rngs.get("constraint_noise", UNUSED))
+            drawn = law.draw(self.horizon, rngs["constraint_noise"])
             noise[:, c] = _std(law, truth, c) * drawn
         return noise
 

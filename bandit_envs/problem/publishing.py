@@ -41,7 +41,9 @@ def published(problem: Composition) -> Setting:
         prior_mean=problem.prior_mean if publish else 0.0,
         misspecification=problem.reward.misspecification if publish else None,
         corruption=(problem.corruption.budget or None) if publish else None,
-        noise_profile=_noise_profile(problem),
+        noise_profile=np.tile(problem.noise.shape(decisions.unit_arms), decisions.num_contexts)
+        if publish and problem.noise.publishes_shape and not decisions.continuous
+        else None,
         **_latent_fields(problem),
         max_delay=problem.window,
         aggregated=problem.aggregated,
@@ -141,11 +143,3 @@ def _slopes(problem: Composition) -> Floats | None:
     each = {id(law): law.steepest(problem.gram) for law in problem.constraints}  # several may share one
     slopes = [each[id(law)] for law in problem.constraints]
     return None if None in slopes else np.array(slopes, dtype=np.float64)
-
-
-def _noise_profile(problem: Composition) -> Floats | None:
-    """Return the relative noise std at each point, (N,), if published and the set is finite; else None."""
-    decisions = problem.decisions
-    if not (problem.publish_model and problem.noise.publishes_shape) or decisions.continuous:
-        return None
-    return np.tile(problem.noise.shape(decisions.unit_arms), decisions.num_contexts)

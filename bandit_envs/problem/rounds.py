@@ -95,7 +95,7 @@ class Rounds:
         self.slots = np.arange(problem.window + 1)  # (K,)
         self.numbers = np.arange(-problem.window, problem.horizon)  # of the rounds below
         self.round = np.full(num_trials, -1)  # before the first reset
-        self.trials: list[Trial | None] = [None] * num_trials
+        self.trials: list[Any] = [None] * num_trials  # each a Trial, after its first reset
         self.is_single = num_trials == 1  # and not a view, which must write to shared memory
         shape, lead = (num_trials, horizon), problem.window
         zeros = partial(np.zeros, order="F")  # what all trials read in a round lies together in memory
@@ -206,11 +206,9 @@ class Rounds:
 
     def _cost_of(self, row: int, context: int, action: Any) -> float:
         trial, decisions = self.trials[row], self.problem.decisions
-        assert trial is not None
         if not decisions.continuous:
             return trial.play_costs.values.item(context * decisions.num_arms + action)
         point = decisions.with_context(context, trial.setting.to_point(action)[None])
-        assert trial.play_costs.between is not None
         return trial.play_costs.between(point).item()
 
     def _moved(self, rows: Ints, t: Ints, actions: Any) -> Floats:
@@ -233,12 +231,11 @@ class Rounds:
 
     def _show(self, row: int, version: int) -> None:
         self.shown[row] = version
-        self.tables[row] = self.trials[row].means[version]  # type: ignore[union-attr]
+        self.tables[row] = self.trials[row].means[version]
 
     def _evaluate(self, row: int, version: int, context: int, action: Floats) -> Floats:
         """Return noiseless reward and costs of a point of a box, (d,) in [-1, 1] -> (1 + C,)."""
         trial = self.trials[row]
-        assert trial is not None
         point = self.problem.decisions.with_context(context, trial.setting.to_point(action)[None])
         return np.array([function(point)[0] for function in trial.between[version]])
 
@@ -283,11 +280,6 @@ class Rounds:
         if self.problem.decisions.continuous:
             return self.problem.delay.slowdown(np.atleast_2d((actions + 1.0) / 2.0))
         return self.slowdown[actions[..., 0] if self.problem.decisions.duel else actions]
-
-    def _stated_std(self, row: int) -> Any:
-        trial = self.trials[row]
-        assert trial is not None
-        return trial.setting.noise_std
 
     def _check_started(self, earliest: int, latest: int, over: bool = False) -> None:
         """Raise unless the next rounds of some trials exist: after reset, before the end."""

@@ -4,6 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any, Self
 
 import numpy as np
@@ -65,10 +66,9 @@ def implied_by_delay(horizon: Any, delay: Any, max_delay: Any, query_times: Any)
     own_times = None if law is None else law.query_times(horizon)
     if law is not None and own_times is None and given is not None:
         raise ValueError(f"delay must be in units of time, as query_times are, got {law!r}")
-    times = (
-        given if own_times is None or given is not None else setting_checks.checked_times(own_times, horizon)
-    )
-    implied: dict[str, Any] = {"delay": law, "query_times": times}
+    if given is None and own_times is not None:
+        own_times = setting_checks.checked_times(own_times, horizon)
+    implied: dict[str, Any] = {"delay": law, "query_times": own_times if given is None else given}
     if max_delay is None:
         implied["max_delay"] = 0 if law is None else law.window(horizon, given)
     return implied
@@ -87,7 +87,8 @@ def implied_by_kernel(kernel: Any, noise_std: Any) -> dict[str, Any]:
 class Setting:
     """Hold the published part of a problem. Points are in the kernel's units, actions in the environment's.
 
-    Users without an environment build one themselves: `Setting(arms=grid, horizon=100)`.
+    Users without an environment build one themselves: `Setting(arms=grid, horizon=100)`. None is a fact that
+    is unknown or withheld, or a feature that is absent.
 
     Args:
         arms: features of the arms, (A, d); None on a box.
@@ -96,60 +97,56 @@ class Setting:
         context_low, context_high: bounds of contexts that are no finite set, (dz,). The observation is then
             the context itself, in the kernel's units; arms must be a box too.
         horizon: number of rounds T.
-        kernel: the model's kernel of the reward, a scikit-learn kernel over (context, arm) features; None if
-            withheld: agents then estimate the unit of the reward from first plays. A WhiteKernel that is a
-            term of its sum is taken out and sets `noise_std`. Drawn costs share the kernel unless they have
-            their own.
+        kernel: the model's kernel of the reward, a scikit-learn kernel over (context, arm) features; without
+            it agents estimate the reward's unit from first plays. A WhiteKernel that is a term of its sum is
+            taken out and sets `noise_std`. Drawn costs share the kernel unless they have their own.
         prior_mean: the model's mean of the reward at each point, (N,), or one number.
-        noise_std: standard deviation of the reward noise, R of the papers; None if withheld.
-        noise_profile: noise std at each point over `noise_std`, (N,), in (0, 1]; None if it is the same
-            everywhere or unknown. `info` may then hold "feedback_std" for delivered feedback.
+        noise_std: standard deviation of the reward noise, R of the papers.
+        noise_profile: noise std at each point over `noise_std`, (N,), in (0, 1], where it is not the same
+            everywhere. `info` may then hold "feedback_std" for delivered feedback.
         misspecification: eps: the reward differs by at most eps from a function of the kernel's space, whose
-            norm `rkhs_bound` bounds; None if not published or zero.
-        corruption: C, a bound on the sum of all changes of rewards by an attack; None for none.
+            norm `rkhs_bound` bounds.
+        corruption: C, a bound on the sum of all changes of rewards by an attack.
         aggregated: whether `info` holds only the sum of the feedback delivered in a round, not its rounds.
-        outcome: law of a play's outcome, where rewards are clicks or counts and the functions are means of
-            outcomes; None for noise that is added. Kernel, prior mean and noise are then moment-matched.
-        latent_kernel: kernel of the latent function f, whose link is the mean outcome; None without outcomes.
-        latent_bound: bound on the norm of f in that kernel's space; None if unknown.
-        noise_bound: almost sure bound on the noise, None if there is none.
-        rkhs_bound: B with ||f|| <= B, None if unknown.
-        reward_lower_bound: level that f never or seldom falls below, a constant of its law; None if unknown.
+        outcome: law of a play's outcome, where rewards are clicks or counts and the functions are their
+            means. Kernel, prior mean and noise are then moment-matched.
+        latent_kernel: kernel of the latent function f, whose link is the mean outcome.
+        latent_bound: bound on the norm of f in that kernel's space.
+        noise_bound: almost sure bound on the noise.
+        rkhs_bound: B with ||f|| <= B.
+        reward_lower_bound: level that f never or seldom falls below, a constant of its law.
         max_delay: feedback later than this many rounds is never delivered; by default derived from the law of
             delays and the query times, 0 without a law.
-        delay: law of the delays, or its description, {"law": "poisson", "mean": 10}; None if it is withheld.
-            Its quantiles are in rounds, or in units of time where it has query times.
+        delay: law of the delays, or its description, {"law": "poisson", "mean": 10}. Its quantiles are in
+            rounds, or in units of time where it has query times.
         num_constraints: C.
         constraint_prior_std: the model's largest standard deviation of each cost around 0, (C,), or one
-            number for all: the unit in which agents model it. None if it is withheld: agents that keep costs
-            in every round must then be given it, others take it from first plays or the reward's.
-        constraint_noise_std: standard deviation of the noise on costs, one number or (C,).
-        budget: B, on the total cost of plays; the episode ends when the next play exceeds it. None if only
-            the horizon ends it.
-        cost_min: positive lower bound on the cost of a play; None if unknown.
+            number for all: the unit in which agents model it. Without it, agents that keep costs in every
+            round must be given it, and others take it from first plays or the reward's.
+        constraint_noise_std, constraint_noise_bound: standard deviation of the noise on costs, and an almost
+            sure bound on it, one number or (C,) each.
+        budget: B, on the total cost of plays; the episode ends when the next play exceeds it.
+        cost_min: positive lower bound on the cost of a play.
         known_costs: cost of each play, (N,), on a box a function of (context, arm) features,
             (n, dz + d) -> (n,); None if it must be learnt. For a batch (B, N), or B functions.
-        play_costs: law of the costs of plays, for its prior and its noise; None if it is withheld.
-        movement: law of the costs of moves from play to play, in units of the reward; None if they are free.
+        play_costs: law of the costs of plays, for its prior and its noise.
+        movement: law of the costs of moves from play to play, in units of the reward.
         may_change: whether the functions may change during a run; change-points are not published.
         volatile: whether arms may be unavailable in a round; "action_mask" in `info` then marks those that
             may be played in the next one.
         duel: whether an action is a pair of arms x, x', whose feedback is 1 where x won and 0 where x' did.
             Kernel, prior mean and norm are then those of the utilities f, and x wins with probability
             s(f(x) - f(x')), s the logistic function; chances by a matrix need not be so.
-        query_times: start time of each round, (T,), where delays are in units of time; else None. By default
-            derived from the law of delays.
-        safe_seed: arms known to satisfy all costs in every context and segment, (n,); None if none is. Where
-            arms are volatile, one of them is available in every round.
+        query_times: start time of each round, (T,), where delays are in units of time; by default derived
+            from the law of delays.
+        safe_seed: arms known to satisfy all costs in every context and segment, (n,). Where arms are
+            volatile, one of them is available in every round.
         lipschitz: L_j of each cost, (C,): |g_j(x) - g_j(x')| <= L_j |x - x'| in the kernel's units of
-            (context, arm) features, of nearly all functions of its law; None if unknown.
-        constraint_noise_bound: almost sure bound on the noise on costs, one number or (C,); None if there is
-            none.
+            (context, arm) features, of nearly all functions of its law.
 
-    `noise_std`, `noise_bound`, `rkhs_bound` and `reward_lower_bound` may differ from trial to trial; they
-    are then (B,) arrays in the setting of a batch, `safe_seed` and `lipschitz` (B, n) and (B, C), and
-    `known_costs` as above. `Problem.trial_facts` names those that do: no other field is computed from the
-    function that will be played.
+    The four numbers of the reward from `noise_std` to `reward_lower_bound` may differ from trial to trial;
+    they are then (B,) arrays in the setting of a batch, `safe_seed` and `lipschitz` (B, n) and (B, C).
+    `Problem.trial_facts` names those that do: no other field is computed from the function that is played.
     """
 
     arms: Floats | None = None
@@ -205,14 +202,15 @@ class Setting:
 
     def _fill_sizes(self, names: Collection[str]) -> None:
         """Check these facts about the points against their number, and keep them as read-only arrays."""
-        if self.arms is not None and "prior_mean" in names:
-            setting_checks.check_prior_mean(self.prior_mean, self.decisions)
         if self.arms is not None and "known_costs" in names:
             setting_checks.check_size(self.known_costs, self.decisions)
         if self.noise_profile is not None and "noise_profile" in names:
             self._fill({"noise_profile": setting_checks.checked_profile(self.noise_profile, self.decisions)})
-        if np.ndim(self.prior_mean) and "prior_mean" in names:
-            self._fill({"prior_mean": fixed(np.array(self.prior_mean, dtype=np.float64))})
+        if "prior_mean" in names:
+            if self.arms is not None:
+                setting_checks.check_prior_mean(self.prior_mean, self.decisions)
+            if np.ndim(self.prior_mean):
+                self._fill({"prior_mean": fixed(np.array(self.prior_mean, dtype=np.float64))})
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Take the state of a pickle or a copy, whose arrays are nobody's to write to either."""
@@ -315,12 +313,8 @@ class Setting:
         other._fill_sizes(facts)
         return other
 
-    def with_own_kernels(self) -> Self:
-        """Return the setting with copies of its kernels, which an agent may fit in place."""
-        return self.copied({})
-
-    def copied(self, values: Mapping[str, Any]) -> Self:
-        """Return the setting with kernels of its own and other values, which are known to be possible."""
+    def copied(self, values: Mapping[str, Any] = MappingProxyType({})) -> Self:
+        """Return the setting with kernels that an agent may fit, and other values that are known possible."""
         return self._with({**{name: deepcopy(getattr(self, name)) for name in KERNELS}, **values})
 
     def _with(self, values: Mapping[str, Any]) -> Self:

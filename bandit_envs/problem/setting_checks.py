@@ -114,9 +114,9 @@ def checked_times(times: Any, horizon: int) -> Floats:
     usable = given is not None and bool((np.diff(given) >= 0).all())
     require(usable, "query_times", "None or ascending numbers, one a round", times)
     assert given is not None
-    wanted = f"the start of each of the {horizon} rounds of the horizon"
-    complaint = f"must be {wanted}, got {len(given)}; give {horizon} times or horizon={len(given)}"
     if len(given) != horizon:
+        wanted = f"the start of each of the {horizon} rounds of the horizon"
+        complaint = f"must be {wanted}, got {len(given)}; give {horizon} times or horizon={len(given)}"
         raise ArgumentError("query_times", complaint)
     return given
 
@@ -130,8 +130,7 @@ def check_prior_mean(mean: Floats | float, decisions: Decisions) -> None:
 
 def checked_profile(profile: Any, decisions: Decisions) -> Floats:
     """Return relative noise stds, one a point of a finite set, or raise."""
-    size = decisions.num_contexts * decisions.num_arms
-    shape = (size,) if not decisions.continuous else None
+    shape = None if decisions.continuous else (decisions.num_contexts * decisions.num_arms,)
     require(np.shape(profile) == shape, "noise_profile", f"{shape} shares, None on a box", np.shape(profile))
     given = np.array(profile)
     usable = given.dtype.kind in "iuf" and bool(((given > 0) & (given <= 1)).all())
@@ -142,8 +141,8 @@ def checked_profile(profile: Any, decisions: Decisions) -> Floats:
 def checked_arms(name: str, arms: Any, num_arms: int) -> Ints:
     """Return indices of arms, (n,) or one row a trial, or raise."""
     given = np.array(arms)
-    usable = given.ndim in (1, 2) and given.size > 0 and given.dtype.kind in "iu"
-    usable = usable and bool(((given >= 0) & (given < num_arms)).all())
+    listed = given.ndim in (1, 2) and given.size > 0 and given.dtype.kind in "iu"
+    usable = listed and bool(((given >= 0) & (given < num_arms)).all())
     require(usable, name, f"arms in 0..{num_arms - 1}, at least one", arms)
     return fixed(given.astype(np.int64))
 
@@ -151,8 +150,8 @@ def checked_arms(name: str, arms: Any, num_arms: int) -> Ints:
 def checked_slopes(name: str, slopes: Any, num_constraints: int) -> Floats:
     """Return a slope of each cost, (C,) or one row a trial, or raise."""
     given = np.array(slopes)
-    usable = given.ndim in (1, 2) and given.shape[-1] == num_constraints and given.dtype.kind in "iuf"
-    usable = usable and bool((np.isfinite(given) & (given >= 0)).all())
+    listed = given.ndim in (1, 2) and given.shape[-1] == num_constraints and given.dtype.kind in "iuf"
+    usable = listed and bool((np.isfinite(given) & (given >= 0)).all())
     require(usable, name, f"{num_constraints} finite numbers, 0 or positive, one a cost", slopes)
     return fixed(given.astype(np.float64))
 

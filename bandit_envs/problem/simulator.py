@@ -66,7 +66,7 @@ class Simulator(Rounds):
         corruption = self._corrupt(rows, now, regret, observed)
         self.observed_since[latest] = observed
         if self.std_since.size:
-            stated = np.array([self._stated_std(i) for i in rows.tolist()])
+            stated = np.array([self.trials[i].setting.noise_std for i in rows.tolist()])
             self.std_since[latest] = stated * self._noise_scale(actions)[:, 0]
         delay = self._delay(now, observed[:, 0], actions)
         self.due_since[latest] = np.where(delay < 0, NEVER, t + delay) if self.may_wait else t
@@ -233,6 +233,15 @@ class SingleSimulator(Rounds):
         self.paid[0] += cost
 
         arrived, step, values = self._delivered(t, latest)
+        std = paid = NONE
+        if self.std_since.size:
+            self.std_since[0, latest - 1] = self.trials[0].setting.noise_std * self._noise_scale(action).item(
+                0
+            )
+            std = _only(arrived, self.std_since[0, t:latest][::-1])
+        if self.paid_since.size:
+            self.paid_since[0, latest - 1] = self.problem.play_costs.seen(cost, self.cost_noise.item(t))
+            paid = _only(arrived, self.paid_since[0, t:latest][::-1])
         outcome = RoundOutcome(
             observation=self.views[self.context.item(t + 1)].copy(),
             reward=values.item(0) if len(values) == 1 else float(np.add.reduce(values[:, 0])),
@@ -240,7 +249,7 @@ class SingleSimulator(Rounds):
             t=t,
             arrived=arrived,
             step=step,
-            std=self._delivered_std(t, latest, arrived, action),
+            std=std,
             values=values,
             regret=regret,
             means=means,
@@ -252,7 +261,7 @@ class SingleSimulator(Rounds):
             played=True,
             terminated=False,
             spent=cost,
-            paid=self._seen_costs(t, latest, arrived, cost),
+            paid=paid,
             rate=self.rate.item(t),
             moved=moved,
             regrets=regrets,
@@ -277,20 +286,6 @@ class SingleSimulator(Rounds):
         arrived = self.due_since[0, t:latest][::-1] == t
         step = np.where(arrived, self.numbers[t:latest][::-1], NEVER)
         return arrived, step, _only(arrived[:, None], self.observed_since[0, t:latest][::-1])
-
-    def _delivered_std(self, t: int, latest: int, arrived: Bools, action: Any) -> Floats:
-        """Store the noise std of the play's reward, if published; return the delivered ones, (K,)."""
-        if not self.std_since.size:
-            return NONE
-        self.std_since[0, latest - 1] = self._stated_std(0) * self._noise_scale(action).item(0)
-        return _only(arrived, self.std_since[0, t:latest][::-1])
-
-    def _seen_costs(self, t: int, latest: int, arrived: Bools, cost: float) -> Floats:
-        """Store the observed cost of the play; return those of delivered feedback, (K,)."""
-        if not self.paid_since.size:
-            return NONE
-        self.paid_since[0, latest - 1] = self.problem.play_costs.seen(cost, self.cost_noise.item(t))
-        return _only(arrived, self.paid_since[0, t:latest][::-1])
 
     def _corrupt(self, t: int, column: int, gap: float) -> float:
         """Add to the reward the attack that the remaining budget allows; return it."""

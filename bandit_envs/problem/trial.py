@@ -8,10 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bandit_envs.basics.types import Bools, Floats, Ints
-from bandit_envs.laws.availability import Availability
 from bandit_envs.laws.drawn import Drawn
 from bandit_envs.problem.composition import Composition
-from bandit_envs.problem.decisions import Decisions
 from bandit_envs.problem.drawn_functions import Playback
 from bandit_envs.problem.setting import Setting
 from bandit_envs.problem.truth import Truth, best_rates
@@ -45,35 +43,34 @@ def roster_of(
     priced = not problem.play_costs.is_free
     truth = truth._replace(means=Playback(truth.means)) if problem.drifts else truth
     if problem.volatile:
-        given = problem.decisions, rng, costs.values if priced else None, kept
-        return _drawn(problem.availability, truth.means, version, context, *given)
+        return _drawn(problem, truth.means, version, context, rng, costs.values if priced else None, kept)
     at, every_arm = (version, context[:-1]), np.empty((len(context), 0), np.uint8)
     rate = best_rates(truth, costs, problem.decisions)[at] if priced else np.zeros(problem.horizon)
     return Roster(every_arm, truth.optimum[at], truth.worst[at], rate)
 
 
 def _drawn(
-    law: Availability,
+    problem: Composition,
     means: Any,
     version: Ints,
     context: Ints,
-    decisions: Decisions,
     rng: np.random.Generator,
     price: Floats | None,
     kept: int | None,
 ) -> Roster:
     """Draw the available arms: a feasible one in each round, all in the first, so an earlier choice holds."""
-    versions = np.append(version, version[-1])
-    size = max(1, ENTRIES // decisions.num_arms)
+    versions, arms = np.append(version, version[-1]).tolist(), problem.decisions.num_arms
+    size = max(1, ENTRIES // arms)
     parts = []
     for start in range(0, len(context), size):
         rounds = slice(start, start + size)
-        values = _at(means, versions[rounds], context[rounds], decisions.num_arms)
-        paid = None if price is None else price.reshape(-1, decisions.num_arms)[context[rounds]]
+        pairs = zip(versions[rounds], (context[rounds] * arms).tolist(), strict=True)
+        values = np.stack([means[v][:, first : first + arms] for v, first in pairs])  # (n, 1 + C, A)
+        paid = None if price is None else price.reshape(-1, arms)[context[rounds]]
         wanted = _feasible(values)
         if kept is not None:
-            wanted[:] = np.arange(decisions.num_arms) == kept
-        available = law.draw(wanted, rng)
+            wanted[:] = np.arange(arms) == kept
+        available = problem.availability.draw(wanted, rng)
         if start == 0:
             available[0] = True
         parts.append(_best(available, values, paid))
@@ -89,13 +86,6 @@ def mask_of(bits: Bits, num_arms: int) -> np.ndarray:
 def is_in(byte: Any, arm: Any) -> Any:
     """Return whether arms are available, from their bytes, (...) each; byte arm // 8 holds an arm."""
     return (byte >> (7 - (arm & 7))) & 1 == 1
-
-
-def _at(means: Any, version: Ints, context: Ints, num_arms: int) -> Floats:
-    """Return mean reward and costs of all arms in some rounds, (n, 1 + C, A)."""
-    first = context * num_arms
-    pairs = zip(version.tolist(), first.tolist(), strict=True)
-    return np.stack([means[v][:, at : at + num_arms] for v, at in pairs])
 
 
 def _feasible(values: Floats) -> Bools:

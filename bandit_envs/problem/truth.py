@@ -1,7 +1,5 @@
 """The functions of a trial and their extremes, by search on a box, and a safe seed among the arms."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, NamedTuple
@@ -27,33 +25,32 @@ STARTS = 8
 PENALTIES = (0.3, 3.0, 30.0)  # in ranges of the function a range of the worst cost; each adds starts
 
 
-def climb(function: Function, start: Floats, low: Floats, high: Floats, scale: float) -> float:
-    """Return the largest value that L-BFGS-B finds on a box from a start."""
-    falling = _sloped(function, low, high, -scale)  # scaled, because the solver's tolerances are absolute
-    bounds = list(zip(low, high, strict=True))
-    options = {"ftol": 1e-15, "gtol": 1e-10}
-    result = minimize(falling, start, bounds=bounds, method="L-BFGS-B", jac=True, options=options)
-    return -float(result.fun) * scale
-
-
-def climb_within(
+def climb(
     function: Function,
-    costs: Sequence[Function],
     start: Floats,
     low: Floats,
     high: Floats,
     scale: float,
-    scales: Floats,
+    costs: Sequence[Function] = (),
+    scales: Sequence[float] = (),
 ) -> float:
-    """Return the largest value that SLSQP finds where the costs are <= 0; minus infinity if nowhere."""
-    falling = SplitFunction(_sloped(function, low, high, -scale))
-    each = zip(costs, scales.tolist(), strict=True)
+    """Return the largest value that a solver finds on a box from a start, where the costs are <= 0.
+
+    It is L-BFGS-B, and under costs SLSQP, of which an end where a cost is positive counts as minus infinity.
+    """
+    falling = _sloped(function, low, high, -scale)  # scaled, because the solvers' tolerances are absolute
+    bounds = list(zip(low, high, strict=True))
+    if not costs:
+        options = {"ftol": 1e-15, "gtol": 1e-10}
+        result = minimize(falling, start, bounds=bounds, method="L-BFGS-B", jac=True, options=options)
+        return -float(result.fun) * scale
+    split, each = SplitFunction(falling), zip(costs, scales, strict=True)
     slacks = [SplitFunction(_sloped(cost, low, high, -size)) for cost, size in each]
     result = minimize(
-        falling.value,
+        split.value,
         start,
-        jac=falling.slopes,
-        bounds=list(zip(low, high, strict=True)),
+        jac=split.slopes,
+        bounds=bounds,
         method="SLSQP",
         constraints=[{"type": "ineq", "fun": slack.value, "jac": slack.slopes} for slack in slacks],
         options={"ftol": 1e-14, "maxiter": 200},
@@ -104,7 +101,8 @@ def maximise(
     scales = np.array([_range(row) for row in table])
     worst = np.maximum(table / scales[:, None], 0.0).max(axis=0)
     feasible = np.where(worst > 0, -np.inf, values)
-    up = partial(climb_within, function, costs, low=low, high=high, scale=scale, scales=scales)
+    limits = {"costs": costs, "scales": scales.tolist()}
+    up = partial(climb, function, low=low, high=high, scale=scale, **limits)
     scaled = values / scale
     least = np.lexsort((scaled, -worst))[-STARTS:]  # the candidates that violate least
     best = _peaks(unit, *(scaled - penalty * worst for penalty in PENALTIES))
@@ -133,7 +131,7 @@ def _corners(dim: int) -> Floats:
     if 2**dim <= CANDIDATES:
         return np.array(np.meshgrid(*[[0.0, 1.0]] * dim)).reshape(dim, -1).T
     some = np.random.default_rng(0).integers(0, 2, (CANDIDATES // 2, dim)).astype(np.float64)
-    return np.vstack([some, 1.0 - some])  # with opposite ones: each side of the box is half of them
+    return np.vstack([some, 1.0 - some])  # each side of the box has half of them
 
 
 def _range(values: Floats) -> float:
@@ -184,23 +182,13 @@ def descended(
 
 
 MARGIN = 0.1  # slack of a safe seed in every cost, in prior stds
-TRIES = 1000  # draws of the costs until an arm is safe in all segments and contexts
 SAFEST = "safest"
 Extremes = tuple[Floats, Floats]  # best feasible (minus infinity if none) and worst mean reward, (V, Z) each
 
 
-def safe_arms(costs: Floats, decisions: Decisions, stds: Floats) -> Ints:
-    """Return the arms whose costs, (V, C, N), are at most -`MARGIN` prior stds, (C,), in every context."""
-    return np.flatnonzero(_worst(costs / stds[:, None], decisions) <= -MARGIN)
-
-
-def safest_arm(costs: Floats, decisions: Decisions, stds: Floats) -> int:
-    """Return the arm whose largest cost in prior stds, over costs, contexts and segments, is least."""
-    return int(_worst(costs / stds[:, None], decisions).argmin())
-
-
-def _worst(costs: Floats, decisions: Decisions) -> Floats:
-    return costs.reshape(-1, decisions.num_arms).max(axis=0)
+def largest_costs(costs: Floats, decisions: Decisions, stds: Floats) -> Floats:
+    """Return the largest cost of each arm over (V, C, N) costs in their prior stds, (C,), as (A,)."""
+    return (costs / stds[:, None]).reshape(-1, decisions.num_arms).max(axis=0)
 
 
 class Truth(NamedTuple):
@@ -214,15 +202,24 @@ class Truth(NamedTuple):
     drawn: Sequence[Sequence[Drawn]] = ()  # [segment][reward, then costs]; empty with drift
 
     @classmethod
-    def of(cls, drawn: list[list[Drawn]], decisions: Decisions, extremes: Extremes | None) -> Truth:
+    def of(cls, drawn: list[list[Drawn]], decisions: Decisions, extremes: Extremes | None) -> "Truth":
         """Return the truth of functions that each hold for a segment, and on a box their extremes."""
         means = fixed(np.array([[function.values for function in functions] for functions in drawn]))
-        truth = of_table(means, decisions, drawn)
+        truth = cls.of_table(means, decisions, drawn)
         if extremes is not None:
             truth = truth._replace(optimum=extremes[0], worst=extremes[1])
         if means.shape[1] > 1:
             check_feasible(truth.optimum, "segment")
         return truth
+
+    @classmethod
+    def of_table(cls, means: Floats, decisions: Decisions, drawn: Sequence[Sequence[Drawn]] = ()) -> "Truth":
+        """Return the truth of tables, (V, 1 + C, N), and of the functions that they are of, if any."""
+        table = means.reshape(*means.shape[:2], decisions.num_contexts, -1)  # (V, 1 + C, Z, A)
+        low, high = np.minimum.reduce(table, 3), np.maximum.reduce(table, 3)
+        # Under constraints one version at a time, to save memory.
+        best = high[:, 0] if table.shape[1] == 1 else np.array([_best(version) for version in table])
+        return cls(means, best, low[:, 0], low, high, drawn)
 
     @property
     def extremes(self) -> tuple[Floats, ...]:
@@ -233,15 +230,6 @@ class Truth(NamedTuple):
         """Return the least and the largest value of the reward, 0, or of a cost, 1 to C."""
         low, high = self.low[:, function], self.high[:, function]
         return low.item(low.argmin()), high.item(high.argmax())  # half the time of min and max
-
-
-def of_table(means: Floats, decisions: Decisions, drawn: Sequence[Sequence[Drawn]] = ()) -> Truth:
-    """Return the truth of tables, (V, 1 + C, N), and of the functions that they are of, if there are any."""
-    table = means.reshape(*means.shape[:2], decisions.num_contexts, -1)  # (V, 1 + C, Z, A)
-    low, high = np.minimum.reduce(table, 3), np.maximum.reduce(table, 3)
-    # Under constraints one version at a time, to save memory.
-    best = high[:, 0] if table.shape[1] == 1 else np.array([_best(version) for version in table])
-    return Truth(means, best, low[:, 0], low, high, drawn)
 
 
 def _best(values: Floats) -> Floats:
@@ -278,37 +266,33 @@ def best_rates(truth: Truth, costs: Drawn, decisions: Decisions) -> Floats:
     It is rho* = max f / k: a budget of one resource earns rho* B at best, because the linear programme over
     mixtures of arms has its optimum at one arm. It is not negative, because losing arms need not be played.
     """
+    rates = []
     if decisions.continuous:
-        contexts = range(decisions.num_contexts)
-        return np.array([[_best_rate(decisions, z, row, costs) for z in contexts] for row in truth.drawn])
-    shape, versions = (-1, decisions.num_contexts, decisions.num_arms), range(len(truth.optimum))
-    price = costs.values.reshape(shape)
-
-    def rates(version: int) -> Floats:
+        for reward, *constraints in truth.drawn:
+            ratio = RatioOfDrawn(_between(reward), _between(costs))
+            rate = Drawn(reward.values / costs.values, between=ratio)
+            contexts = range(decisions.num_contexts)
+            rates.append([_maximise(decisions, z, 1.0, rate, *constraints) for z in contexts])
+        return np.maximum(rates, 0.0)
+    shape = -1, decisions.num_contexts, decisions.num_arms
+    for version in range(len(truth.optimum)):
         values = np.asarray(truth.means[version]).reshape(shape).copy()
-        values[:1] /= price
-        return np.maximum(_best(values), 0.0)
-
-    return np.array([rates(version) for version in versions])
-
-
-def _best_rate(decisions: Decisions, context: int, row: Sequence[Drawn], costs: Drawn) -> float:
-    reward, *constraints = row
-    rate = Drawn(reward.values / costs.values, between=RatioOfDrawn(_between(reward), _between(costs)))
-    return max(_maximise(decisions, context, 1.0, rate, *constraints), 0.0)
+        values[:1] /= costs.values.reshape(shape)
+        rates.append(_best(values))
+    return np.maximum(rates, 0.0)
 
 
 def _maximise(decisions: Decisions, context: int, sign: float, reward: Drawn, *costs: Drawn) -> float:
     """Return the largest value of sign * reward on the box, where all given costs are <= 0."""
 
-    def within(function: Callable[[Floats], Floats], factor: float) -> Callable[[Floats], Floats]:
+    def within(function: Function, factor: float) -> Function:
         return lambda arms: factor * function(decisions.with_context(context, arms))
 
     limits = [within(_between(cost), 1.0) for cost in costs]
     return maximise(within(_between(reward), sign), *decisions.box, decisions.arms, limits)
 
 
-def _between(drawn: Drawn) -> Callable[[Floats], Floats]:
+def _between(drawn: Drawn) -> Function:
     if drawn.between is None:
         few = f"at most {SLOW} on a box, where arms are anchors, unless the kernel is of low rank"
         raise ArgumentError("num_arms", f"must be {few}, got {len(drawn.values)} points; give fewer anchors")

@@ -49,10 +49,8 @@ DATA_OF = {"intel-temperature": "intel_temperature", "cmu-light": "cmu_light", "
 
 # Presets pass their keywords to the factory of their module whose defaults they change.
 GENERAL = {synthetic: synthetic.synthetic, benchmarks: benchmarks.benchmark, recorded: recorded.sensors}
-LONG_TERM = (benchmarks.small_feasible_region, benchmarks.data_rate_allocation)
 PRESET_OF: dict[Callable[..., Problem], Callable[..., Problem]] = {
-    **{f: own for of, own in GENERAL.items() for f in FACTORIES.values() if f.__module__ == of.__name__},
-    **dict.fromkeys(LONG_TERM, benchmarks.long_term),
+    f: own for of, own in GENERAL.items() for f in FACTORIES.values() if f.__module__ == of.__name__
 }
 
 

@@ -9,7 +9,6 @@ import numpy as np
 from bandit_envs.basics.types import Floats
 from bandit_envs.kernels.kernels import LengthScale, make_kernel
 from bandit_envs.laws.functions import KnownFunction, Moments
-from bandit_envs.problem.decisions import Decisions
 from bandit_envs.problem.problem import Problem
 from bandit_envs.problems.features import compose, with_defaults
 from bandit_envs.problems.synthetic import unit_box
@@ -69,12 +68,46 @@ def ackley_values(x: Floats) -> Floats:
     return 20.0 * np.exp(-0.2 * distance) + np.exp(np.cos(2.0 * np.pi * u).mean(axis=1)) - 20.0 - np.e
 
 
-class Benchmark(NamedTuple):
-    """Hold a test function on [0, 1]^dim."""
+PRICES = np.array([0.2, 0.4, 0.8, 1.2])  # of a unit of data rate, by server
+BUDGET = 2.0
+LARGEST_RATE = 2.0
 
-    values: Callable[[Floats], Floats]
+
+def two_discs_reward(x: Floats) -> Floats:
+    """Return -sin x1 - x2, (n, 2) -> (n,)."""
+    return -np.sin(x[:, 0]) - x[:, 1]
+
+
+def two_discs_cost(x: Floats) -> Floats:
+    """Return the cost sin x1 sin x2 + 0.95, (n, 2) -> (n,); <= 0 in two discs, 1.8 % of [0, 6]^2."""
+    return np.sin(x[:, 0]) * np.sin(x[:, 1]) + 0.95
+
+
+def utility(x: Floats) -> Floats:
+    """Return sum_i U_i(x_i), (n, 4) -> (n,); each U_i rises from U_i(0) = 0 to U_i(2) = 1.
+
+    Servers 1 and 3 are sigmoidal, c (1 / (1 + exp(-a (x - b))) + d), 2 and 4 logarithmic,
+    c (log(a x + b) + d), with (a, b) = (6, 0.8), (2, 1), (8, 1.2), (6, 1).
+    """
+    rates = [_sigmoidal(6.0, 0.8), _logarithmic(2.0, 1.0), _sigmoidal(8.0, 1.2), _logarithmic(6.0, 1.0)]
+    none, full = np.array([rate(np.array([0.0, LARGEST_RATE])) for rate in rates]).T
+    shares = ((rate(x[:, i]) - none[i]) / (full[i] - none[i]) for i, rate in enumerate(rates))
+    return sum(shares, np.zeros(len(x)))
+
+
+def spending(x: Floats) -> Floats:
+    """Return 0.2 x1 + 0.4 x2 + 0.8 x3 + 1.2 x4 - 2, (n, 4) -> (n,)."""
+    return x @ PRICES - BUDGET
+
+
+class Benchmark(NamedTuple):
+    """Hold a reward on [0, side]^dim, and a cost if there is one."""
+
+    reward: Callable[[Floats], Floats]
     dim: int
-    moments: Moments  # of its values over the box
+    moments: Moments  # of the reward over the box
+    side: float = 1.0
+    cost: Callable[[Floats], Floats] | None = None
 
 
 FUNCTIONS = {
@@ -83,6 +116,8 @@ FUNCTIONS = {
     "hartmann6": Benchmark(hartmann6_values, 6, Moments(0.259, 0.385)),
     "branin": Benchmark(branin_values, 2, Moments(-54.3, 51.3)),
     "ackley": Benchmark(ackley_values, 2, Moments(-12.9, 3.53)),
+    "small-feasible-region": Benchmark(two_discs_reward, 2, Moments(-3.01, 1.88), 6.0, two_discs_cost),
+    "data-rate-allocation": Benchmark(utility, 4, Moments(2.32, 0.688), LARGEST_RATE, spending),
 }
 
 
@@ -97,18 +132,28 @@ def benchmark(
     continuous: bool = False,
     **features: Any,
 ) -> Problem:
-    """Maximise a test function on points of [0, 1]^d.
+    """Maximise a known reward, under a known cost if there is one, on points of [0, side]^d or on the box.
 
     Args:
         name: in `FUNCTIONS`.
-        kernel, length_scale: the model's; no kernel is the right one. The published prior has the function's
-            mean and std over the box, as a user would know its scale.
-        num_arms, points, points_seed, continuous, **features: as for `synthetic`.
+        kernel, length_scale: the model's, in units of the box; no kernel is the right one. The published
+            prior has the reward's mean and std over the box, as a user would know its scale.
+        num_arms, points, points_seed, continuous, **features: as for `synthetic`; `constraints` replaces
+            the problem's own.
     """
-    values, dim, moments = FUNCTIONS[name]
-    decisions = unit_box(points, num_arms, dim, points_seed, continuous)
-    law = KnownFunction(values, moments)
-    return compose(decisions, law, make_kernel(kernel, length_scale), name=name, **features)
+    known = FUNCTIONS[name]
+    decisions = unit_box(points, num_arms, known.dim, points_seed, continuous).scaled(known.side)
+    if (
+        known.cost is not None
+    ):  # of one prior std, the reward's: the paper's multipliers weigh both in one unit
+        features = with_defaults(features, constraints=(KnownFunction(known.cost, Moments(0.0)),))
+    law = KnownFunction(known.reward, known.moments)
+    problem = compose(decisions, law, make_kernel(kernel, length_scale), name=name, **features)
+    return problem if known.cost is None else replace(problem, long_term=True)
+
+
+SHARE = {"law": "gaussian", "share": 0.01}  # noise of variance 1 % of the range
+ON_A_GRID = {"kernel": "matern52", "points": "grid"}
 
 
 def rosenbrock(**keywords: Any) -> Problem:
@@ -123,8 +168,7 @@ def rosenbrock(**keywords: Any) -> Problem:
     Example:
         >>> env = gym.make("GPBandit-Rosenbrock-v0", normalize=True)
     """
-    noise = {"law": "gaussian", "share": 0.01}
-    return benchmark(**with_defaults(keywords, name="rosenbrock", num_arms=200, noise=noise))
+    return benchmark(**with_defaults(keywords, name="rosenbrock", num_arms=200, noise=SHARE))
 
 
 def hartmann3(**keywords: Any) -> Problem:
@@ -137,8 +181,7 @@ def hartmann3(**keywords: Any) -> Problem:
     Example:
         >>> env = gym.make("GPBandit-Hartmann3-v0", continuous=True)
     """
-    noise = {"law": "gaussian", "share": 0.01}
-    return benchmark(**with_defaults(keywords, name="hartmann3", num_arms=300, noise=noise))
+    return benchmark(**with_defaults(keywords, name="hartmann3", num_arms=300, noise=SHARE))
 
 
 def hartmann6(**keywords: Any) -> Problem:
@@ -166,86 +209,6 @@ def ackley(**keywords: Any) -> Problem:
     return benchmark(**with_defaults(keywords, name="ackley", num_arms=200, noise_std=0.1))
 
 
-PRICES = np.array([0.2, 0.4, 0.8, 1.2])  # of a unit of data rate, by server
-BUDGET = 2.0
-LARGEST_RATE = 2.0
-
-
-def two_discs_reward(x: Floats) -> Floats:
-    """Return -sin x1 - x2, (n, 2) -> (n,)."""
-    return -np.sin(x[:, 0]) - x[:, 1]
-
-
-def two_discs_cost(x: Floats) -> Floats:
-    """Return the cost sin x1 sin x2 + 0.95, (n, 2) -> (n,); <= 0 in two discs, 1.8 % of [0, 6]^2."""
-    return np.sin(x[:, 0]) * np.sin(x[:, 1]) + 0.95
-
-
-def utility(x: Floats) -> Floats:
-    """Return sum_i U_i(x_i), (n, 4) -> (n,); each U_i rises from U_i(0) = 0 to U_i(2) = 1.
-
-    Servers 1 and 3 are sigmoidal, c (1 / (1 + exp(-a (x - b))) + d), 2 and 4 logarithmic,
-    c (log(a x + b) + d), with (a, b) = (6, 0.8), (2, 1), (8, 1.2), (6, 1).
-    """
-    return (
-        _scaled(_sigmoidal(6.0, 0.8), x[:, 0])
-        + _scaled(_logarithmic(2.0, 1.0), x[:, 1])
-        + _scaled(_sigmoidal(8.0, 1.2), x[:, 2])
-        + _scaled(_logarithmic(6.0, 1.0), x[:, 3])
-    )
-
-
-def spending(x: Floats) -> Floats:
-    """Return 0.2 x1 + 0.4 x2 + 0.8 x3 + 1.2 x4 - 2, (n, 4) -> (n,)."""
-    return x @ PRICES - BUDGET
-
-
-class Parts(NamedTuple):
-    """Hold a reward and a cost on [0, side]^dim."""
-
-    reward: Callable[[Floats], Floats]
-    cost: Callable[[Floats], Floats]
-    dim: int
-    side: float
-    moments: Moments  # of the reward over the box
-
-
-PROBLEMS = {
-    "small-feasible-region": Parts(two_discs_reward, two_discs_cost, 2, 6.0, Moments(-3.01, 1.88)),
-    "data-rate-allocation": Parts(utility, spending, 4, LARGEST_RATE, Moments(2.32, 0.688)),
-}
-
-
-def long_term(
-    *,
-    name: str,
-    kernel: Any = "matern52",
-    length_scale: LengthScale,
-    num_arms: int,
-    points: str = "grid",
-    points_seed: int = 0,
-    continuous: bool = False,
-    **features: Any,
-) -> Problem:
-    """Maximise a known reward under a known cost on points of [0, side]^d, or on the box.
-
-    Args:
-        name: in `PROBLEMS`.
-        kernel, length_scale: the model's, in units of the box; no kernel is the right one. The published
-            prior has the mean and the std of the reward over the box.
-        num_arms, points, points_seed, continuous, **features: as for `synthetic`; `constraints` replaces
-            the problem's own.
-    """
-    reward, cost, dim, side, moments = PROBLEMS[name]
-    unit = unit_box(points, num_arms, dim, points_seed, continuous)
-    decisions = Decisions(side * unit.arms, low=np.zeros(dim), high=np.full(dim, side), continuous=continuous)
-    # One prior std, the reward's: the paper's multipliers weigh f and g in one unit.
-    keywords = with_defaults(features, constraints=(KnownFunction(cost, Moments(0.0)),))
-    law = KnownFunction(reward, moments)
-    problem = compose(decisions, law, make_kernel(kernel, length_scale), name=name, **keywords)
-    return replace(problem, long_term=True)
-
-
 def small_feasible_region(**keywords: Any) -> Problem:
     """Find the better of two small feasible discs in [0, 6]^2 (Shi & Eryilmaz 2022, Appendix E).
 
@@ -258,13 +221,13 @@ def small_feasible_region(**keywords: Any) -> Problem:
     assumes, or with `constraint_noise_std=0.1` as in the paper's experiment with Algorithm 3. Regret: f* -
     f(x), noiseless, negative while violating; read it with the violation. T = 350 = 17.5 epochs of 20. The
     paper's kernel is Matern 5/2; the length-scale of 1.5 is our reading, for it states none.
-    Keywords: see `long_term`.
+    Keywords: see `benchmark`.
 
     Example:
         >>> env = gym.make("GPBandit-SmallFeasibleRegion-v0", continuous=True, constraint_noise_std=0.1)
     """
     defaults = {"length_scale": 1.5, "num_arms": 101**2, "horizon": 350, "noise_std": 0.1}
-    return long_term(**with_defaults(keywords, name="small-feasible-region", **defaults))
+    return benchmark(**with_defaults(keywords, name="small-feasible-region", **ON_A_GRID, **defaults))
 
 
 def data_rate_allocation(**keywords: Any) -> Problem:
@@ -277,7 +240,7 @@ def data_rate_allocation(**keywords: Any) -> Problem:
     see docs/environments.md, with "cost" and "feedback_cost" under noise uniform on [-0.2, 0.2].
     Regret: f* - f(x), noiseless, negative while overspending. The constants of the utilities are not
     public: those of `utility` are ours, as are the length-scale, 1, of the Matern 5/2 kernel and T = 350.
-    Keywords: see `long_term`.
+    Keywords: see `benchmark`.
 
     Example:
         >>> env = gym.make("GPBandit-DataRateAllocation-v0", points="uniform", num_arms=2000)
@@ -285,7 +248,7 @@ def data_rate_allocation(**keywords: Any) -> Problem:
     defaults: dict[str, Any] = {"length_scale": 1.0, "num_arms": 7**4, "horizon": 350, "noise_std": 0.2}
     if "constraint_noise_std" not in keywords:
         defaults["constraint_noise"] = {"law": "uniform", "std": 0.2 / 3**0.5}
-    return long_term(**with_defaults(keywords, name="data-rate-allocation", **defaults))
+    return benchmark(**with_defaults(keywords, name="data-rate-allocation", **ON_A_GRID, **defaults))
 
 
 def _sigmoidal(a: float, b: float) -> Callable[[Floats], Floats]:
@@ -294,9 +257,3 @@ def _sigmoidal(a: float, b: float) -> Callable[[Floats], Floats]:
 
 def _logarithmic(a: float, b: float) -> Callable[[Floats], Floats]:
     return lambda x: np.log(a * x + b)
-
-
-def _scaled(shape: Callable[[Floats], Floats], x: Floats) -> Floats:
-    """Shift and scale so that rate 0 has utility 0 and the largest rate 1."""
-    none, full = shape(np.array([0.0, LARGEST_RATE]))
-    return (shape(x) - none) / (full - none)

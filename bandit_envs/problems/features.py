@@ -4,39 +4,48 @@ import inspect
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, fields, replace
+from dataclasses import replace
 from numbers import Real
 from typing import Any
 
 import numpy as np
 from sklearn.gaussian_process.kernels import Kernel
 
-from bandit_envs.basics.arguments import (
-    ArgumentError,
-    is_integer,
-    is_number,
-    require,
-    require_choice,
-    require_switch,
-    written_as,
-)
+from bandit_envs import laws
+from bandit_envs.basics import arguments
+from bandit_envs.basics.arguments import is_number, require, require_switch, written_as
 from bandit_envs.basics.types import Floats
-from bandit_envs.kernels.kernels import LengthScale, OnColumns, amplified, make_kernel
+from bandit_envs.kernels.kernels import OnColumns, amplified, make_kernel
 from bandit_envs.kernels.validity import require_no_white
-from bandit_envs.laws import availability as _availability
-from bandit_envs.laws import changes as laws
-from bandit_envs.laws import contexts, delays, derived, duels, functions, noise, play_costs
-from bandit_envs.laws import corruption as _corruption
-from bandit_envs.laws import drift as _drift
-from bandit_envs.laws import movement as _movement
+from bandit_envs.laws import derived, duels
+from bandit_envs.laws.derived import Feasibility
 from bandit_envs.laws.functions import FunctionLaw, Moments
 from bandit_envs.laws.outcomes import LAWS, OutcomeLaw, matched
 from bandit_envs.laws.parameters import parse
 from bandit_envs.problem.decisions import Decisions
 from bandit_envs.problem.problem import Problem
 
-KERNELS_OWN = Moments(0.0)
-_WRITTEN = {name: f'context_kernel["{name}"]' for name in ("combine", "kernel", "length_scale")}
+# Of the random parts that a keyword describes: the law without it, the laws by name, and their type.
+PARTS: dict[str, tuple[Any, Mapping[str, type], type | None]] = {
+    "drift": (laws.drift.Still(), laws.drift.LAWS, None),
+    "delay": (laws.delays.Immediate(), laws.delays.LAWS, laws.delays.Delay),
+    "context": (laws.contexts.UniformContexts(), laws.contexts.LAWS, None),
+    "changes": (laws.changes.Stationary(), laws.changes.LAWS, None),
+    "corruption": (laws.corruption.Untouched(), laws.corruption.LAWS, None),
+    "availability": (laws.availability.EveryArm(), laws.availability.LAWS, None),
+    "budget": (laws.play_costs.Free(), laws.play_costs.LAWS, laws.play_costs.PlayCosts),
+    "movement": (laws.movement.FreeMoves(), laws.movement.LAWS, None),
+}
+CONTEXT_KERNEL: dict[str, Any] = {"combine": "product", "kernel": "rbf", "length_scale": 0.5}
+WAYS = ("changes", "change_points", "num_segments")
+MOST = 1000  # costs
+CHANGES_VALUES = ("noise", "noise_std", "normalize", "misspecification", "corruption", "drift", "duel")
+
+
+def part_of(name: str, spec: Any) -> Any:
+    """Return the law of a random part from a name, a dict or a law; None is the law without the part."""
+    neutral, known, kind = PARTS[name]
+    return neutral if spec is None else parse(name, spec, known, kind)
 
 
 def checked_variance(given: Any) -> float:
@@ -57,84 +66,60 @@ def published_prior(
     factor = checked_variance(signal_variance)
     known = isinstance(prior_mean, bool) or is_number(prior_mean)
     require(known, "prior_mean", "True, False or a number", prior_mean)
-    own = law.moments or KERNELS_OWN
+    own = law.moments or Moments(0.0)
     if signal_variance is None and own.std is not None:
         factor = own.std**2 / (float(np.mean(kernel.diag(points))) or 1.0)
     mean = (own.mean if prior_mean else 0.0) if isinstance(prior_mean, bool) else prior_mean
     return amplified(kernel, factor), mean
 
 
-@dataclass(frozen=True)
-class ContextKernel:
-    """Define the kernel over contexts, and its combination with the kernel over arms.
+def joint_kernel(
+    over_arms: Kernel, context_kernel: Any, width: int, dim: int, seen: int | None = None
+) -> Kernel:
+    """Return the kernel over (context, arm) features (Krause & Ong 2011); the arms' kernel without contexts.
 
-    A "product" is for similar functions in similar contexts; a "sum", of variances too, for a function of the
-    context plus one of the arm.
+    A "product" is for similar functions in similar contexts; a "sum", of variances too, for a function of
+    the context plus one of the arm.
+
+    Args:
+        over_arms: of `dim` features.
+        context_kernel: {"combine": ..., "kernel": ..., "length_scale": ...}, each with a default, or None.
+        width: number of features of a context.
+        seen: the first of them that the kernel depends on; default, all.
     """
-
-    combine: str = "product"
-    kernel: Any = "rbf"
-    length_scale: LengthScale = 0.5
-
-    def __post_init__(self) -> None:
-        require_choice("combine", self.combine, ("product", "sum"))
-
-    @classmethod
-    def of(cls, spec: Any) -> "ContextKernel":
-        """Make it from {"combine": ..., "kernel": ..., "length_scale": ...}, each with a default, or None."""
-        spec = {} if spec is None else spec
-        require(isinstance(spec, Mapping), "context_kernel", "None or a dict", spec)
-        allowed = [field.name for field in fields(cls)]
-        unknown = [key for key in spec if key not in allowed]
-        require(not unknown, "context_kernel", f"a dict of {', '.join(allowed)}", unknown)
-        with written_as(_WRITTEN):
-            return cls(**spec)
-
-    def join(self, over_arms: Kernel, context_columns: Sequence[int], arm_columns: Sequence[int]) -> Kernel:
-        """Return the kernel over (context, arm) features (Krause & Ong 2011)."""
-        with written_as(_WRITTEN):
-            over_contexts = make_kernel(self.kernel, self.length_scale)
-        of_context = OnColumns(over_contexts, list(context_columns))
-        of_arm = OnColumns(over_arms, list(arm_columns))
-        return of_context * of_arm if self.combine == "product" else of_context + of_arm
+    given = {} if context_kernel is None else context_kernel
+    require(isinstance(given, Mapping), "context_kernel", "None or a dict", given)
+    unknown = [key for key in given if key not in CONTEXT_KERNEL]
+    require(not unknown, "context_kernel", f"a dict of {', '.join(CONTEXT_KERNEL)}", unknown)
+    spec = CONTEXT_KERNEL | dict(given)
+    with written_as({name: f'context_kernel["{name}"]' for name in CONTEXT_KERNEL}):
+        arguments.require_choice("combine", spec["combine"], ("product", "sum"))
+        if not width:
+            return over_arms
+        over_contexts = make_kernel(spec["kernel"], spec["length_scale"])
+    of_context = OnColumns(over_contexts, list(range(width if seen is None else seen)))
+    of_arm = OnColumns(over_arms, list(range(width, width + dim)))
+    return of_context * of_arm if spec["combine"] == "product" else of_context + of_arm
 
 
-def joint_kernel(over_arms: Kernel, context_kernel: Any, contexts: Floats | None, dim: int) -> Kernel:
-    """Return the kernel over contexts and arms of `dim` features; the arms' kernel without contexts."""
-    joint = ContextKernel.of(context_kernel)
-    if contexts is None:
-        return over_arms
-    width = contexts.shape[1]
-    return joint.join(over_arms, range(width), range(width, width + dim))
-
-
-WAYS = ("changes", "change_points", "num_segments")
-DEFAULT = {"law": "gp"}
-MOST = 1000  # costs
-CHANGES_VALUES = ("noise", "noise_std", "normalize", "misspecification", "corruption", "drift", "duel")
-
-
-def changes_of(changes: Any, change_points: Any, num_segments: Any) -> laws.Changes:
-    """Return the law that one of the keywords describes; stationary if all are None."""
-    given = dict(zip(WAYS, (changes, change_points, num_segments), strict=True))
+def _changes_of(law: Any, change_points: Any, num_segments: Any) -> laws.changes.Changes:
+    given = dict(zip(WAYS, (law, change_points, num_segments), strict=True))
     chosen = {way: value for way, value in given.items() if value is not None}
     if len(chosen) > 1:
         raise ValueError(f"give only one of {', '.join(WAYS)}, got {chosen}")
     if change_points is not None:
         with written_as({"rounds": "change_points"}):
-            return laws.AtRounds(change_points)
-    if num_segments is not None:
-        return laws.Evenly(num_segments)
-    return parse("changes", "stationary" if changes is None else changes, laws.LAWS)
+            return laws.changes.AtRounds(change_points)
+    return part_of("changes", law) if num_segments is None else laws.changes.Evenly(num_segments)
 
 
-def constraints_of(spec: Any, count: int | None) -> tuple[tuple[FunctionLaw, ...], derived.Feasibility]:
+def _constraints_of(spec: Any, count: int | None) -> tuple[tuple[FunctionLaw, ...], Feasibility]:
     """Return the laws of costs and of their shift; none if both keywords are None, or `count` is 0.
 
     `spec` is a law's name or dict, of `count` costs (default 1) that are shifted together; or a sequence of
     laws, one a cost, used unshifted.
     """
-    valid = count is None or (is_integer(count) and 0 <= count <= MOST)
+    valid = count is None or (arguments.is_integer(count) and 0 <= count <= MOST)
     require(valid, "num_constraints", f"None or an integer in 0..{MOST}", count)
     if count == 0 or (spec is None and count is None):
         return (), derived.AS_DRAWN
@@ -142,31 +127,30 @@ def constraints_of(spec: Any, count: int | None) -> tuple[tuple[FunctionLaw, ...
         require(all(isinstance(law, FunctionLaw) for law in spec), "constraints", "a dict or laws", spec)
         require(count in (None, len(spec)), "num_constraints", f"{len(spec)}, the number of laws", count)
         return tuple(spec), derived.AS_DRAWN
-    law, feasibility = _drawn(DEFAULT if spec is None else spec)
+    law, feasibility = _drawn({"law": "gp"} if spec is None else spec)
     return (law,) * (1 if count is None else count), feasibility
 
 
-def _drawn(spec: Any) -> tuple[FunctionLaw, derived.Feasibility]:
+def _drawn(spec: Any) -> tuple[FunctionLaw, Feasibility]:
     """Return the law of each cost, and the feasible share."""
     spec = {"law": spec} if isinstance(spec, str) else spec
     if not isinstance(spec, Mapping):
-        return parse("constraints", spec, functions.LAWS), derived.FeasibleShare()
+        return parse("constraints", spec, laws.functions.LAWS), derived.FeasibleShare()
     own = {"quantile": derived.FeasibleShare.quantile, "kernel": None, "length_scale": None}
     quantile, kernel, length_scale = (spec.get(key, default) for key, default in own.items())
-    law = parse("constraints", {key: spec[key] for key in spec if key not in own}, functions.LAWS)
-    if kernel is not None or length_scale is not None:
-        kernel = "rbf" if kernel is None else kernel
-        with written_as({name: f'constraints["{name}"]' for name in ("kernel", "length_scale")}):
+    law = parse("constraints", {key: spec[key] for key in spec if key not in own}, laws.functions.LAWS)
+    with written_as({name: f'constraints["{name}"]' for name in own}):
+        if kernel is not None or length_scale is not None:
+            kernel = "rbf" if kernel is None else kernel
             own_kernel = make_kernel(kernel, 0.2 if length_scale is None else length_scale)
-        require_no_white('constraints["kernel"]', own_kernel, "constraint_noise_std={}")
-        law = derived.UnderKernel(law, own_kernel)
-    with written_as({"quantile": 'constraints["quantile"]'}):
+            require_no_white('constraints["kernel"]', own_kernel, "constraint_noise_std={}")
+            law = derived.UnderKernel(law, own_kernel)
         return law, derived.FeasibleShare(quantile)
 
 
 def compose(
     decisions: Decisions,
-    reward: functions.FunctionLaw,
+    reward: FunctionLaw,
     kernel: Any,
     *,
     name: str,
@@ -189,7 +173,7 @@ def compose(
     availability: str | Mapping[str, Any] | None = None,
     budget: float | Mapping[str, Any] | None = None,
     movement: str | Mapping[str, Any] | None = None,
-    constraints: str | Mapping[str, Any] | Sequence[functions.FunctionLaw] | None = None,
+    constraints: str | Mapping[str, Any] | Sequence[FunctionLaw] | None = None,
     num_constraints: int | None = None,
     constraint_noise: str | Mapping[str, Any] | None = None,
     constraint_noise_std: float | None = None,
@@ -257,8 +241,8 @@ def compose(
     """
     require_switch("normalize", normalize)
     require_switch("duel", duel)
-    over_time = parse("drift", "still" if drift is None else drift, _drift.LAWS)
-    if isinstance(over_time, _drift.Replay):
+    over_time = part_of("drift", drift)
+    if isinstance(over_time, laws.drift.Replay):
         own_units = "False where a recording is replayed, which keeps its units"
         require(not normalize, "normalize", own_units, normalize)
         as_recorded = "None where a recording is replayed, which is played as it is"
@@ -272,8 +256,9 @@ def compose(
         for argument, given in {"noise": noise, "noise_std": noise_std}.items():
             require(given is None, argument, "left out of duels: who wins is random by itself", given)
         decisions, law = replace(decisions, duel=True), duels.AgainstBest(law, decisions.num_arms)
-    costs, feasibility = constraints_of(constraints, num_constraints)
+    costs, feasibility = _constraints_of(constraints, num_constraints)
     unnoised = constraint_noise is None and constraint_noise_std is None
+    of_costs = laws.NoNoise() if unnoised else constraint_noise
     return Problem(
         decisions=decisions,
         reward=law,
@@ -281,21 +266,17 @@ def compose(
         noise=duels.WhoWins() if duel else noise_law(noise, noise_std),
         constraints=costs,
         feasibility=feasibility,
-        constraint_noise=noise_law(
-            "none" if unnoised else constraint_noise, constraint_noise_std, "constraint_noise"
-        ),
-        delay=parse("delay", "immediate" if delay is None else delay, delays.LAWS, delays.Delay),
+        constraint_noise=noise_law(of_costs, constraint_noise_std, "constraint_noise"),
+        delay=part_of("delay", delay),
         max_delay=max_delay,
         aggregated=aggregated,
-        context=parse("context", "uniform" if context is None else context, contexts.LAWS),
-        changes=changes_of(changes, change_points, num_segments),
+        context=part_of("context", context),
+        changes=_changes_of(changes, change_points, num_segments),
         drift=over_time,
-        corruption=parse("corruption", "none" if corruption is None else corruption, _corruption.LAWS),
-        availability=parse(
-            "availability", "all" if availability is None else availability, _availability.LAWS
-        ),
+        corruption=part_of("corruption", corruption),
+        availability=part_of("availability", availability),
         play_costs=play_costs_of(budget),
-        movement=parse("movement", "none" if movement is None else movement, _movement.LAWS),
+        movement=part_of("movement", movement),
         horizon=horizon,
         prior_mean=mean,
         rkhs_bound=rkhs_bound,
@@ -321,8 +302,7 @@ def with_defaults(keywords: dict[str, Any], **defaults: Any) -> dict[str, Any]:
     kept = {key: value for key, value in defaults.items() if key not in replaced}
     others = {key: value for key, value in keywords.items() if key not in ("noise", "noise_std")}
     chosen = {**kept, **others, **noise}
-    noted = _noted.get()
-    if noted is not None:
+    if (noted := _noted.get()) is not None:
         noted.update(chosen)
     return chosen
 
@@ -341,13 +321,13 @@ def noted_defaults() -> Iterator[dict[str, Any]]:
         _noted.reset(before)
 
 
-def play_costs_of(spec: Any) -> play_costs.PlayCosts:
+def play_costs_of(spec: Any) -> laws.play_costs.PlayCosts:
     """Return the law of the costs of plays, from a budget, a dict or None."""
-    spec = {"law": "gp", "budget": spec} if isinstance(spec, Real) and not isinstance(spec, bool) else spec
-    return parse("budget", "none" if spec is None else spec, play_costs.LAWS, play_costs.PlayCosts)
+    amount = isinstance(spec, Real) and not isinstance(spec, bool)
+    return part_of("budget", {"law": "gp", "budget": spec} if amount else spec)
 
 
-def noise_law(spec: Any, std: float | None, argument: str = "noise") -> noise.Noise:
+def noise_law(spec: Any, std: float | None, argument: str = "noise") -> laws.noise.Noise:
     """Return the noise law of `argument` and of `argument`_std, its standard deviation."""
     if isinstance(spec, str):
         spec = {"law": spec}
@@ -355,16 +335,17 @@ def noise_law(spec: Any, std: float | None, argument: str = "noise") -> noise.No
         given = {"law": "gaussian", **(spec or {})}
         if std is not None and "std" in given and given["std"] != std:
             both = f'{argument}_std and {argument}["std"]'
-            raise ArgumentError(both, f"must agree, got {std!r} and {given['std']!r}")
+            raise arguments.ArgumentError(both, f"must agree, got {std!r} and {given['std']!r}")
         spec = given if std is None else {**given, "std": std}
     elif std is not None:
-        raise ArgumentError(f"{argument}_std", f"must not be given beside a noise law object, got {std!r}")
+        raise arguments.ArgumentError(
+            f"{argument}_std", f"must not be given beside a noise law object, got {std!r}"
+        )
     with written_as({} if std is None else {f'{argument}["std"]': f"{argument}_std"}):
-        return parse(argument, spec, _noise.LAWS, _noise.Noise)
+        return parse(argument, spec, laws.noise.LAWS, laws.noise.Noise)
 
 
 _noted: ContextVar[dict[str, Any] | None] = ContextVar("noted", default=None)
-_noise = noise  # `compose` has an argument of this name
 
 _CHOSEN_BY_FACTORY = ("decisions", "reward", "kernel", "name")
 FEATURES: dict[str, Any] = {
@@ -381,10 +362,9 @@ def of_outcomes(
     law_of_outcomes = parse("outcome", outcome, LAWS, OutcomeLaw)
     for feature in CHANGES_VALUES:
         given = features.get(feature)
-        require(
-            given is None or given is False, feature, "left out where rewards are clicks or counts", given
-        )
+        absent = given is None or given is False
+        require(absent, feature, "left out where rewards are clicks or counts", given)
     latent = amplified(kernel, checked_variance(features.get("signal_variance")))
-    laws = matched(law, latent, decisions.points, law_of_outcomes)
+    found = matched(law, latent, decisions.points, law_of_outcomes)
     others = {key: value for key, value in features.items() if key != "signal_variance"}
-    return compose(decisions, laws.reward, laws.kernel, name=name, **{**others, "noise": laws.noise})
+    return compose(decisions, found.reward, found.kernel, name=name, **{**others, "noise": found.noise})

@@ -66,12 +66,13 @@ def hard(
         arguments.is_number(rkhs_norm) and rkhs_norm > 0, "rkhs_norm", "a positive number", rkhs_norm
     )
     keywords = with_defaults(features, horizon=1000, noise_std=0.1, rkhs_bound=rkhs_norm)
-    if function == "hard":
-        _require_left_out(function, eps=eps)
-        reward = _hard_functions(rkhs_norm, hard_for, rescaled, keywords)
-    else:
-        _require_left_out(function, rescaled=rescaled or None, hard_for=hard_for)
-        with arguments.written_as({"bound": "rkhs_norm"}):
+    others = {"eps": eps} if function == "hard" else {"rescaled": rescaled or None, "hard_for": hard_for}
+    for option, value in others.items():
+        arguments.require(value is None, option, f'left out with function="{function}"', value)
+    with arguments.written_as({"bound": "rkhs_norm"}):
+        if function == "hard":
+            reward = _hard_functions(rkhs_norm, hard_for, rescaled, keywords)
+        else:
             reward = Bumps(rkhs_norm, EPS if eps is None else eps)
     decisions = unit_box(points, num_arms, dim, points_seed, continuous)
     return compose(decisions, reward, make_kernel(kernel, length_scale), name=name, **keywords)
@@ -89,10 +90,4 @@ def _hard_functions(
     if std is None:
         complaint = 'must have a "std" and no "share": the functions are made for it'
         raise arguments.ArgumentError("noise", f"{complaint}, got {arguments.shown(keywords['noise'])}")
-    with arguments.written_as({"bound": "rkhs_norm"}):
-        return HardFunctions(rkhs_norm, std, rounds, rescaled)
-
-
-def _require_left_out(function: str, **options: Any) -> None:
-    for name, value in options.items():
-        arguments.require(value is None, name, f'left out with function="{function}"', value)
+    return HardFunctions(rkhs_norm, std, rounds, rescaled)

@@ -83,7 +83,7 @@ def sensors(
     require_switch("replay", replay)
     require_size("hold", hold)
     require(replay or hold == 1, "hold", "left out, or 1, where replay is False", hold)
-    train, test, _ = recordings
+    train, test = recordings
     shift = float(train.mean()) if standardize else 0.0
     scale = float(np.sqrt(train.var(axis=0, ddof=1).mean())) if standardize else 1.0
     train, test = (train - shift) / scale, (test - shift) / scale

@@ -104,7 +104,7 @@ def synthetic(
     over_arms = make_kernel(kernel, length_scale)
     if random_features is not None:
         over_arms = RandomFeatures(over_arms, random_features, points_seed)
-    model = joint_kernel(over_arms, context_kernel, contexts, dim)
+    model = joint_kernel(over_arms, context_kernel, 0 if contexts is None else context_dim, dim)
     with arguments.written_as({"norm": "rkhs_norm"}):
         reward: FunctionLaw = GPSample() if function == "gp" else RKHSFunction(norm=rkhs_norm)
     if means is not None:

@@ -9,14 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from bandit_envs.basics.arguments import (
-    ArgumentError,
-    is_number,
-    require,
-    require_size,
-    require_switch,
-    written_as,
-)
+from bandit_envs.basics import arguments
+from bandit_envs.basics.arguments import ArgumentError, require, require_size, written_as
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.data.own_tables import DECADES, OwnTable, ReadAxis, read_axis, read_table
 from bandit_envs.kernels.kernels import LengthScale, make_kernel
@@ -220,7 +214,7 @@ def table(
     Example:
         >>> env = gym.make("GPBandit-Table-v0", costs={"train_time": 0.5})
     """
-    require_switch("minimise", minimise)
+    arguments.require_switch("minimise", minimise)
     read = reading_of(file, arms=arms, context=context, changes=changes, scales=scales, never=never)
     sign = -1.0 if minimise else 1.0
     column: Any = REWARD if file is None and reward is None else reward
@@ -282,7 +276,7 @@ def _costs(read: TableReading, costs: Mapping[str, float] | None) -> dict[str, A
     laws, costs = [], {} if costs is None else costs
     require(isinstance(costs, Mapping), "costs", "a dict from columns to limits", costs)
     for column, limit in costs.items():
-        require(is_number(limit), f"costs[{column!r}]", "a number, the limit of a column", limit)
+        require(arguments.is_number(limit), f"costs[{column!r}]", "a number, the limit of a column", limit)
         metric = _mean(read, "costs", column).mean(axis=0)  # over segments: costs stand still
         spread = bool((metric > 0.0).all()) and metric.max() / metric.min() >= DECADES and limit > 0.0
         excess = np.log(metric / limit) if spread else metric - limit

@@ -14,7 +14,7 @@ from bandit_envs.laws.functions import Moments
 from bandit_envs.laws.tabulated import RecordedValues
 from bandit_envs.problem.decisions import Decisions
 from bandit_envs.problem.problem import Problem
-from bandit_envs.problems.features import ContextKernel, compose, joint_kernel, with_defaults
+from bandit_envs.problems.features import compose, joint_kernel, with_defaults
 
 if TYPE_CHECKING:
     from bandit_envs.data import TuningTable
@@ -119,7 +119,7 @@ def growing_data_svm(
     return from_table(
         table,
         Decisions(arms, contexts, low=np.zeros(2), high=np.ones(2), continuous=continuous),
-        joint_kernel(make_kernel(kernel, length_scale), context_kernel, contexts, 2),
+        joint_kernel(make_kernel(kernel, length_scale), context_kernel, 1, 2),
         **_with_delays(features, name="growing-data-svm", mean=3, horizon=600, context="blocks"),
     )
 
@@ -188,13 +188,11 @@ def multi_task_svm(
     number = np.linspace(0.0, 1.0, len(tasks.names))
     contexts = np.column_stack([tasks.features[:, :FEATURES], number])
     width, dim = contexts.shape[1], tasks.configurations.shape[1]
-    over_pairs = ContextKernel.of(context_kernel).join(
-        make_kernel(kernel, length_scale), range(FEATURES), range(width, width + dim)
-    )
+    over_arms = make_kernel(kernel, length_scale)
     return from_table(
         tasks.accuracy,
         Decisions(tasks.configurations, contexts, continuous=continuous),
-        over_pairs,
+        joint_kernel(over_arms, context_kernel, width, dim, seen=FEATURES),
         **_with_delays(features, name="multi-task-svm", mean=3, horizon=1500, context="blocks"),
     )
 

@@ -113,7 +113,7 @@ class Stage:
             reach = None if self.problem is None else reach_of(self.problem, env.unwrapped.simulator.trials)
             absent = _of_trials(env, "absent_gain", num_trials) if setting.volatile else None
             own = env.unwrapped  # of ours, with or without wrappers, or of others
-            drifts = isinstance(own, BanditEnv | BanditVectorEnv) and own.problem.drifts_within_segments
+            drifts = isinstance(own, BanditEnv | BanditVectorEnv) and own.problem.drift.within_segments
             trace = Trace(setting, num_trials, agent, part.rounds, reach, absent, drifts)
             writer = LogWriter(setting, num_trials) if part.log else None
             if writer is not None:
@@ -139,7 +139,7 @@ def require_bandit(env: Any) -> None:
 
 def _made(factory: AgentFactory, setting: Any, num_trials: int | None = None) -> BaseAgent:
     # An environment of others may publish the same setting to all agents.
-    own = setting.with_own_kernels() if isinstance(setting, Setting) else setting
+    own = setting.copied() if isinstance(setting, Setting) else setting
     agent = factory(own, num_trials)
     if missing := lacking_method(agent):
         what = f"an object with the methods {METHODS}, got one of {type(agent).__name__} without {missing}"

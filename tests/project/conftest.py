@@ -1,7 +1,5 @@
 """The documentation site, built once for all tests that look at it."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

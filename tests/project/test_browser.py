@@ -1,7 +1,5 @@
 """Python without threads and processes, as in a browser, imports and plays; what needs them says so."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

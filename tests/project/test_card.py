@@ -10,12 +10,14 @@ import pytest
 
 from bandit_envs.data.files import find_wheel
 from bandit_envs.data.runs import origins
-from bandit_envs.problems.real import FAMILIES, FITTING, PLAYS, WORKERS, candidates, tasks
+from bandit_envs.problems.real import FAMILIES, FITTING, PLAYS, WORKERS, tasks
 from gpbandits.catalogue import origin_of, task_rows
 
 ROOT = Path(__file__).parents[2]
 PAGE = " ".join((ROOT / "docs" / "card.md").read_text(encoding="utf-8").split())
-SCRIPT = runpy.run_path(str(ROOT / "tools" / "croissant.py"))
+SCRIPT, ADMISSION = (
+    runpy.run_path(str(ROOT / "tools" / f"{name}.py")) for name in ("croissant", "real_admission")
+)
 
 
 def test_the_machine_readable_card_is_what_its_script_writes():
@@ -60,7 +62,7 @@ def test_the_validator_of_the_format_finds_nothing_and_reads_the_records(tmp_pat
 
 def test_the_authors_of_every_table_are_named_with_doi_and_licence_where_people_cite():
     citing = (ROOT / "docs" / "citing.md").read_text(encoding="utf-8")
-    used = {origin_of(task) for task in (*tasks().values(), *candidates().values())}
+    used = {origin_of(task) for task in (*tasks().values(), *ADMISSION["candidates"]().values())}
     for origin in used:
         if origin.doi:
             said = f"{origin.authors}, [{origin.doi}](https://doi.org/{origin.doi}): {origin.licence}"

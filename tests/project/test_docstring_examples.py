@@ -1,7 +1,5 @@
 """The examples of docstrings run, and give the values that they show."""
 
-from __future__ import annotations
-
 import doctest
 import importlib
 import re

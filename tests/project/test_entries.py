@@ -1,7 +1,5 @@
 """The entries of the agents are those of the registry, and their examples run."""
 
-from __future__ import annotations
-
 import re
 import sys
 from pathlib import Path

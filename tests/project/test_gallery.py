@@ -1,7 +1,5 @@
 """The gallery shows every example, run from nothing, with what it draws and prints."""
 
-from __future__ import annotations
-
 import ast
 import re
 import sys

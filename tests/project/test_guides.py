@@ -1,7 +1,5 @@
 """The tutorials and guides run as the notebooks that are made of them, in a kernel of Jupyter."""
 
-from __future__ import annotations
-
 import re
 import runpy
 from pathlib import Path

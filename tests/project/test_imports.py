@@ -1,7 +1,5 @@
 """Imports point one way, also those by string, and a name in a package is never a function and a module."""
 
-from __future__ import annotations
-
 import ast
 import importlib
 import pkgutil

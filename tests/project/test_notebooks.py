@@ -1,7 +1,5 @@
 """What a notebook shows: small tables of escaped text of every object that people hold in their hands."""
 
-from __future__ import annotations
-
 from html.parser import HTMLParser
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Tutorials show what their blocks print and draw."""
 
-from __future__ import annotations
-
 import runpy
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The guide to numbers of one's own: short blocks of public names, whose problems have the stated numbers."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

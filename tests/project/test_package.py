@@ -1,7 +1,5 @@
 """What a user installs: the wheel works outside the checkout, and importing it costs little."""
 
-from __future__ import annotations
-
 import csv
 import os
 import re

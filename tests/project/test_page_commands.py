@@ -1,7 +1,5 @@
 """Commands of the pages exist and take their arguments, and all run that one machine can run in minutes."""
 
-from __future__ import annotations
-
 import argparse
 import re
 import runpy

@@ -1,7 +1,5 @@
 """Pages of the built site fit a phone and a desktop in Chromium, and all their pictures load."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -122,24 +120,3 @@ def test_labels_of_figures_have_eight_pixels_on_a_desktop(site, tmp_path):
         measured = {name: value for name, value in pixels.items() if value is not None}
         assert len(measured) > 50
         assert {name: value for name, value in measured.items() if round(value) < 8} == {}
-
-
-@pytest.mark.long
-@needs_browser
-def test_a_wide_page_and_a_missing_picture_are_found(tmp_path):
-    page = tmp_path / "page.html"
-    text = '<p style="width: 900px">wide</p><img src="none.png"><pre style="overflow: auto">' + "x" * 500
-    page.write_text(f'<meta name=viewport content="width=device-width"><article>{text}</article>')
-    with browser(tmp_path / "profile") as opened:
-        opened.execute_cdp_cmd(
-            "Emulation.setDeviceMetricsOverride",
-            {"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": False},
-        )
-        load(opened, page)
-        needed, given = opened.execute_script(WIDTHS)
-        assert needed > given == 390
-        assert "900px" in opened.execute_script(TOO_WIDE)[0]
-        assert len(opened.execute_script(BROKEN)) == 1
-        ((needed, given, line),) = opened.execute_script(CUT)
-        assert needed > given
-        assert line == "x" * 80

@@ -1,7 +1,5 @@
 """The paper has what its journal demands, cites what it lists, and its figure is made by a command."""
 
-from __future__ import annotations
-
 import re
 import runpy
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Other libraries agree with ours, round by round, and the page on performance says what was measured."""
 
-from __future__ import annotations
-
 import importlib
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The example of a package with an agent of one's own: once installed, it is found by name."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

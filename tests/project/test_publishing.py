@@ -1,7 +1,5 @@
 """What is published says the same everywhere and renders; the workflow refuses placeholders."""
 
-from __future__ import annotations
-
 import io
 import re
 import runpy
@@ -153,6 +151,7 @@ def test_the_citation_has_what_its_schema_requires_and_what_the_package_says():
     assert {"cff-version", "message", "title", "authors"} <= set(CITATION)
     for field in ("version", "license", "keywords"):
         assert CITATION[field] == PROJECT[field]
+    assert PROJECT["version"] in (ROOT / "docs" / "citing.md").read_text(encoding="utf-8")
     assert [author["name"] for author in CITATION["authors"]] == [a["name"] for a in PROJECT["authors"]]
     assert PROJECT["description"] in CITATION["title"]
 

@@ -1,7 +1,5 @@
 """The conda recipe, built from the sdist, installed and tested: the channel is made of what is here."""
 
-from __future__ import annotations
-
 import hashlib
 import runpy
 import subprocess

@@ -1,7 +1,5 @@
 """The reference has an entry for everything public, made from the registries and `__all__` alone."""
 
-from __future__ import annotations
-
 import importlib
 import pkgutil
 import re

@@ -1,7 +1,5 @@
 """A round of the plainest agents, and a question, stay short enough to be read in one sitting."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from functools import partial
@@ -47,6 +45,12 @@ def test_a_round_of_other_agents_is_so_many_calls_at_most(one_round, agent, envi
     calls, deep = one_round.count(agent, environment, **keywords)
     assert calls.total() <= most
     assert deep == 1
+
+
+def test_an_environment_is_made_in_400_calls_at_most(one_round):
+    make("GPBandit-GP-v0")
+    _, calls = one_round.counted(lambda: make("GPBandit-GP-v0"))
+    assert calls.total() <= 400
 
 
 def test_an_agent_of_costs_is_made_in_400_calls_at_most(one_round):

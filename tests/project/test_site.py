@@ -1,7 +1,5 @@
 """The site leads to its guides: cards, a search, buttons that copy, short names, and no missing file."""
 
-from __future__ import annotations
-
 import functools
 import http.server
 import re

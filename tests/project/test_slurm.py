@@ -1,7 +1,5 @@
 """The job script of the page on clusters shares a study on a real Slurm, and loses no cell to its signals."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

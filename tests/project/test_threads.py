@@ -1,7 +1,5 @@
 """Loops run their linear algebra on one thread, whatever the shell says, and leave it as it was."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

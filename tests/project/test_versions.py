@@ -1,7 +1,5 @@
 """The site keeps a folder of each release, and its pages lead from one to another."""
 
-from __future__ import annotations
-
 import functools
 import http.server
 import json

@@ -1,7 +1,5 @@
 """Workflows and templates of the public repository say what the package says, and links lead somewhere."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

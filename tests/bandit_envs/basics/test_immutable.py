@@ -1,7 +1,5 @@
 """Fixed arrays hold the same numbers, and nobody can write to them."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Tuning a convolutional network: the shipped table is what training gives, and training is PyTorch's."""
 
-from __future__ import annotations
-
 import sys
 
 import numpy as np
@@ -142,13 +140,7 @@ def test_torch_is_needed_for_training_alone_and_its_absence_names_the_extra(monk
         ({"shape": 4}, "shape must be three integers from 2 on .*, got 4"),
         ({"shape": (4, 13, 1)}, r"shape must be three integers from 2 on .*, got \(4, 13, 1\)"),
         ({"replicates": 0}, "replicates must be a positive integer, got 0"),
-        ({"train": 1}, "train must be True or False, got 1"),
-        (
-            {"shape": (4, 13, 10)},
-            r"train must be True unless shape is \(4, 13, 9\) and replicates 8, got False",
-        ),
-        ({"replicates": 9}, r"train must be True unless shape is \(4, 13, 9\) and replicates 8, got False"),
-        ({"continuous": True}, "continuous must be False: .* got True"),
+        ({"shape": (4, 13, 10)}, r"train must be True unless shape is \(4, 13, 9\) and replicates 8, got"),
     ],
 )
 def test_bad_keywords_are_one_clear_error(keywords, message):

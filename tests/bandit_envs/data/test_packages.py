@@ -1,7 +1,5 @@
 """Files inside packages are found, checked and read as data; nothing of a package is run."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import pickle

@@ -1,7 +1,5 @@
 """Tables of runs: means and residuals of single runs, grids in unit features, conversion once."""
 
-from __future__ import annotations
-
 import pickle
 
 import numpy as np

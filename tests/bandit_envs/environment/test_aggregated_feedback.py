@@ -1,21 +1,15 @@
 """Aggregated feedback: the sum of what arrives, and nothing of whose it is."""
 
-from __future__ import annotations
-
-import warnings
 from dataclasses import replace
 
 import gymnasium as gym
 import numpy as np
 import pytest
 from agent_cases import of_each_shape
-from cases import BY_HAND, Case
-from gymnasium.utils.env_checker import check_env
-from gymnasium.vector import AutoresetMode
-from vector_pairs import pair, play_both, same
+from cases import BY_HAND
+from vector_pairs import same
 
 import agents
-import bandit_envs
 from bandit_envs import BanditEnv, Problem
 from gpbandits import evaluate
 
@@ -52,22 +46,6 @@ def test_the_one_slot_holds_the_sum_of_what_arrives(name):
             assert told["feedback_spent"].shape == (1,)
         same(told["oracle"], whole["oracle"])
         assert told.keys() == whole.keys()
-
-
-@pytest.mark.sampled(2)
-@pytest.mark.parametrize("name", AGGREGATED)
-@pytest.mark.parametrize("mode", AutoresetMode)
-def test_many_trials_are_told_what_trials_one_by_one_are(name, mode):
-    ours, theirs = pair(Case(AGGREGATED[name], {}), mode)
-    same(ours.reset(seed=3), theirs.reset(seed=3))
-    play_both(ours, theirs, mode, 45)
-
-
-@pytest.mark.parametrize("name", AGGREGATED)
-def test_an_aggregated_environment_passes_the_checker(name):
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        check_env(bandit_envs.make(AGGREGATED[name]).unwrapped, skip_render_check=True)
 
 
 def test_deviations_of_the_noise_are_not_told():

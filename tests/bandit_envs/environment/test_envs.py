@@ -1,7 +1,5 @@
 """The environments keep the interface of Gymnasium, and repeat what they gave."""
 
-from __future__ import annotations
-
 import pickle
 import runpy
 import tomllib
@@ -22,7 +20,7 @@ import bandit_envs
 from bandit_envs import BanditEnv, Setting
 from bandit_envs.basics.arguments import ArgumentError
 from bandit_envs.environment.registration import IDS
-from bandit_envs.laws import GPSample, NoNoise, changes, delays
+from bandit_envs.laws import NoNoise, changes, delays
 from bandit_envs.problem.decisions import SLACK
 from bandit_envs.problems import data_files
 
@@ -140,23 +138,6 @@ def test_changing_one_law_leaves_the_draws_of_the_others_as_they_were(changed, l
         np.testing.assert_array_equal(plain[name][:length], varied[name][:length])
 
 
-def test_a_constraint_leaves_the_rewards_of_every_segment_as_they_were():
-    switch = changes.AtRounds((3, 9))
-    plain, constrained = (
-        by_hand_env(changes=switch, constraints=costs).problem.draw(5).means for costs in ((), (EVEN,))
-    )
-    np.testing.assert_array_equal(plain[:, 0], constrained[:, 0])
-
-
-class _Even(GPSample):
-    """Draws, as any law does, but is feasible everywhere."""
-
-    num_functions = 1
-
-    def draw(self, gram, rng):
-        return super().draw(gram, rng).rescaled(0.0)
-
-
 @pytest.mark.parametrize("dtype", [int, np.int64, np.int32, np.uint8])
 def test_an_arm_may_be_any_integer(dtype):
     env = GRID.make().unwrapped
@@ -173,9 +154,6 @@ def test_a_point_of_the_box_may_have_either_precision(dtype):
     assert mean == env.step([0.5, -0.25])[4]["oracle"]["mean"]
 
 
-EVEN = _Even()
-
-
 def test_rounding_beyond_the_box_is_clipped():
     env = BOX.make().unwrapped
     env.reset(seed=0)
@@ -189,16 +167,11 @@ def test_rounding_beyond_the_box_is_clipped():
         (GRID, 30, r"action must be an arm in 0\.\.29, got 30"),
         (GRID, -1, r"action must be an arm in 0\.\.29, got -1"),
         (GRID, 1.0, r"action must be an integer arm of shape \(\), got array\(1\.\)"),
-        (GRID, float("nan"), r"action must be an integer arm .* got array\(nan\)"),
         (GRID, True, r"action must be an integer arm .* got array\(True\)"),
-        (GRID, None, "action must be an integer arm .* got array.None"),
-        (GRID, "3", "action must be an integer arm .* got array.'3'"),
         (GRID, np.array([3]), r"action must be an integer arm .* got array\(\[3\]\)"),
         (BOX, np.array([1.001, 0.0]), r"action must be finite and in \[-1, 1\], got .*1\.001"),
         (BOX, np.array([np.nan, 0.0]), r"action must be finite and in \[-1, 1\], got .*nan"),
-        (BOX, np.array([np.inf, 0.0]), r"action must be finite and in \[-1, 1\], got .*inf"),
         (BOX, np.array([0.5]), r"action must be numbers in \[-1, 1\] of shape \(2,\), got array\(\[0\.5\]\)"),
-        (BOX, 0.5, r"action must be numbers in \[-1, 1\] of shape \(2,\), got array\(0\.5\)"),
         (BOX, np.array(["a", "b"]), r"action must be numbers in \[-1, 1\] of shape \(2,\), got array\(\['a'"),
     ],
 )

@@ -1,7 +1,5 @@
 """Environments with every feature on keep what all environments keep, as do the agents that handle them."""
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What every round tells: one schema, rewards when they arrive, and the truth for the evaluator."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -10,7 +8,7 @@ from cases import BY_HAND, CASES, COMPOSED, CONTEXTS, DELAYED, Case, by_hand, pl
 
 import bandit_envs
 from bandit_envs import BanditEnv
-from bandit_envs.laws import KnownFunction, NoNoise, changes, delays
+from bandit_envs.laws import KnownFunction, NoNoise, delays
 
 each_case = pytest.mark.parametrize("case", CASES)
 
@@ -210,17 +208,6 @@ def test_the_best_feasible_arm_is_the_optimum_of_a_constrained_trial():
         assert trial.optimum[t] == means[0][feasible].max()
         assert trial.worst[t] == means[0].min()
         info = env.step(arms[0])[-1]
-
-
-def test_change_points_start_new_segments_with_new_functions():
-    env = by_hand_env(changes=changes.AtRounds((10, 25)), noise=NoNoise())
-    env.reset(seed=0)
-    infos = [env.step(7)[4] for _ in range(40)]
-    np.testing.assert_array_equal(
-        [info["oracle"]["segment"] for info in infos], np.repeat([0, 1, 2], [10, 15, 15])
-    )
-    means = [info["oracle"]["mean"] for info in infos]
-    assert len(set(means)) == 3
 
 
 def test_the_observation_is_the_context_of_the_coming_round_scaled_to_the_unit_box():

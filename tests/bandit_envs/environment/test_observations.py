@@ -110,10 +110,7 @@ def test_on_a_box_the_place_is_the_action():
         (3, "observation must be one of"),
         ({"kind": "history", "bins": 3}, "observation must be without bins for 'history'"),
         ({"kind": "statistics", "bins": 0}, "bins must be a positive integer, got 0"),
-        (
-            {"kind": "statistics", "bins": 70},
-            "bins must be small enough for 4096 cells in 2 dimensions, got 70",
-        ),
+        ({"kind": "statistics", "bins": 70}, "bins must be small enough for 4096 cells in 2 dimensions, got"),
     ],
 )
 def test_bad_input_gets_one_clear_error(observation, message):

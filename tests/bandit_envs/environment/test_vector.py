@@ -1,7 +1,5 @@
 """The vector environment equals Gymnasium's `SyncVectorEnv` of single environments, output for output."""
 
-from __future__ import annotations
-
 import pickle
 from typing import Any
 
@@ -192,9 +190,7 @@ def test_a_vector_environment_survives_pickling_in_the_middle_of_a_trial():
     ("actions", "message"),
     [
         (np.zeros(2, dtype=np.int64), r"action must be integer arms of shape \(3,\), got array\(\[0, 0\]\)"),
-        (np.zeros(4, dtype=np.int64), r"action must be integer arms of shape \(3,\)"),
         (np.zeros(3), r"action must be integer arms of shape \(3,\), got array\(\[0\., 0\., 0\.\]\)"),
-        (5, r"action must be integer arms of shape \(3,\), got array\(5\)"),
         ([0, 20, 0], r"action must be an arm in 0\.\.19"),
         ([0, -1, 0], r"action must be an arm in 0\.\.19"),
     ],
@@ -226,11 +222,6 @@ def test_wrong_actions_are_one_clear_error_and_no_copy_moves(actions, message, e
             lambda env: env.reset(options={"reset_mask": np.zeros(3, dtype=bool)}),
             ValueError,
             r"reset_mask must be \(3,\) bool with a True in it, got \[False False False\]",
-        ),
-        (
-            lambda env: env.reset(options={"reset_mask": np.ones(2, dtype=bool)}),
-            ValueError,
-            r"reset_mask must be \(3,\) bool",
         ),
         (
             lambda env: env.reset(options={"reset_mask": np.ones(3)}),

@@ -1,7 +1,5 @@
 """The vector environments of Gymnasium and stable-baselines3 run every id, in this process and in others."""
 
-from __future__ import annotations
-
 import multiprocessing
 import sys
 from collections.abc import Iterator
@@ -95,42 +93,6 @@ def test_stable_baselines3_runs_every_id_in_other_processes_as_in_this_one(env_i
     there = outputs_in_sb3(SubprocVecEnv(makers(env_id), start_method="forkserver"))
     assert same(here, there)
     assert here[HORIZON][2].all()
-
-
-class Tour(gym.Env):
-    """Plays an episode of the id of each action, so that the same processes can visit them all."""
-
-    observation_space = gym.spaces.Box(-np.inf, np.inf, (2,), np.float64)
-    action_space = gym.spaces.Discrete(len(PLAYABLE))
-
-    def reset(self, *, seed=None, options=None):
-        super().reset(seed=seed)
-        return np.zeros(2), {}
-
-    def step(self, action):
-        env = make(PLAYABLE[action])
-        env.reset(seed=int(action))
-        env.action_space.seed(0)
-        steps = [env.step(env.action_space.sample()) for _ in range(HORIZON)]
-        rewards, regret = (sum(step[1] for step in steps), sum(step[4]["oracle"]["regret"] for step in steps))
-        return np.array([rewards, regret]), 0.0, False, False, {}
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("library", ["gymnasium", "stable-baselines3"])
-def test_every_id_runs_in_processes_that_are_spawned(library):
-    if library == "gymnasium":
-        envs: Any = AsyncVectorEnv([Tour] * 2, context="spawn")
-        envs.reset(seed=0)
-    else:
-        envs = SubprocVecEnv([Tour], start_method="spawn")  # one: each imports torch, which takes seconds
-        envs.reset()
-    tour = Tour()
-    tour.reset()
-    for k in range(len(PLAYABLE)):
-        seen = envs.step(np.full(envs.num_envs, k))[0]
-        np.testing.assert_array_equal(seen, [tour.step(k)[0]] * envs.num_envs)
-    envs.close()
 
 
 @pytest.mark.long

@@ -1,7 +1,6 @@
 """The wrapper that reports an episode's regret."""
 
 import gymnasium as gym
-import numpy as np
 import pytest
 from gymnasium.wrappers import RecordEpisodeStatistics
 from sklearn.gaussian_process.kernels import RBF
@@ -85,16 +84,6 @@ def test_its_spec_makes_the_same_environment_again():
     again = gym.make(type(spec).from_json(spec.to_json()))
     infos, _ = episode(again)
     assert infos[-1]["score"]["l"] == 6
-
-
-def test_gymnasiums_vector_environment_spreads_the_score():
-    vector = gym.vector.SyncVectorEnv(
-        [lambda: EpisodeRegret(BanditEnv("gp", num_arms=10, horizon=2)) for _ in range(3)]
-    )
-    vector.reset(seed=0)
-    infos = [vector.step(np.zeros(3, dtype=np.int64))[4] for _ in range(2)]
-    assert infos[1]["_episode"].all()
-    assert infos[1]["episode"]["regret"].shape == (3,)
 
 
 def test_an_environment_without_the_truth_is_refused_with_the_remedy():

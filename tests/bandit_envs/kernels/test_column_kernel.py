@@ -1,7 +1,5 @@
 """Kernels on columns of (context, arm) pairs are scikit-learn's on those columns."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

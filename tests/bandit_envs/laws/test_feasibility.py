@@ -1,32 +1,27 @@
 """Constrained problems: what is feasible, what is optimal, what is told, and what is scored."""
 
-from __future__ import annotations
-
 from math import asin
 from typing import Any
 
 import numpy as np
 import pytest
-from cases import by_hand
 from synthetic import result
 
-from bandit_envs import BanditEnv, Decisions
+from bandit_envs import BanditEnv
 from bandit_envs.kernels.kernels import make_kernel
 from bandit_envs.laws import (
     Gaussian,
     GPSample,
     KnownFunction,
     NoNoise,
-    RKHSFunction,
     UniformNoise,
-    changes,
     functions,
 )
-from bandit_envs.laws.derived import AsDrawn, FeasibleShare
+from bandit_envs.laws.derived import AsDrawn
 from bandit_envs.problem.decisions import unit_grid
 from bandit_envs.problem.truth import maximise
 from bandit_envs.problems import build
-from bandit_envs.problems.benchmarks import PROBLEMS, spending, two_discs_cost, two_discs_reward, utility
+from bandit_envs.problems.benchmarks import FUNCTIONS, spending, two_discs_cost, two_discs_reward, utility
 from gpbandits.evaluation import best_mixture, evaluate
 from gpbandits.evaluation.result import Result
 
@@ -175,7 +170,7 @@ def test_the_optimum_of_the_data_rates_is_the_known_one():
     np.testing.assert_allclose(spending(ends), [-2.0, 3.2])
 
 
-@pytest.mark.parametrize("name", PROBLEMS)
+@pytest.mark.parametrize("name", [name for name, known in FUNCTIONS.items() if known.cost])
 def test_nothing_feasible_on_a_fine_net_beats_the_optimum(name):
     problem = build(name, {"continuous": True})
     trial = problem.draw(0)
@@ -353,12 +348,3 @@ def test_mixtures_of_nothing_feasible_are_an_error():
         best_mixture(np.array([[0.0, 1.0], [1.0, 3.0]]))
     with pytest.raises(ValueError, match=r"shape \(1 \+ C, N\)"):
         best_mixture(np.zeros(3))
-
-
-# --- laws by hand ---
-
-
-def test_laws_by_hand_are_shifted_by_a_feasible_share():
-    problem = by_hand(constraints=(GPSample(), RKHSFunction()), feasibility=FeasibleShare(0.2),
-                      decisions=Decisions(unit_grid(25)), changes=changes.AtRounds((10,)))  # fmt: skip
-    np.testing.assert_allclose(feasible_of(problem, problem.draw(0)).mean(axis=2), 0.2)

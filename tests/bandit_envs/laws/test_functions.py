@@ -1,7 +1,5 @@
 """Functions have the law, the norm and the box form that they state."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Hard functions have the heights and norms of their lemma, bumps the norm of their integral."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Matern

@@ -1,7 +1,5 @@
 """Every registered law is made by its name, is frozen, repeats itself, and names what it refuses."""
 
-from __future__ import annotations
-
 import dataclasses
 import pkgutil
 from importlib import import_module
@@ -111,13 +109,10 @@ def test_every_law_is_frozen_and_draws_the_same_from_the_same_generator(kind, na
     [
         ("delay", {"law": "gamma"}, r"delay.* must be one of immediate, constant, .*, got 'gamma'"),
         ("delay", {"mean": 3}, r'delay\["law"\] must be one of immediate, constant, .*, got None'),
-        ("delay", 7, r'delay must be a dict such as \{"law": "immediate"\}, got 7'),
         ("delay", {"law": "poisson", "rate": 3}, "delay 'poisson' has no 'rate'; it takes lost, mean"),
         ("delay", {"law": "poisson", "mean": float("nan")}, "delay..mean.. must be 0 or positive, got nan"),
-        ("delay", {"law": "poisson", "mean": "3"}, "delay..mean.. must be 0 or positive, got '3'"),
         ("delay", {"law": "constant", "rounds": -1}, "rounds.. must be 0 or a positive integer, got -1"),
         ("changes", {"law": "at", "rounds": [0, 5]}, r"changes..rounds.. must be ascending .* got \[0, 5\]"),
-        ("changes", {"law": "at", "rounds": [2.5]}, r"changes..rounds.. must be ascending .* got \[2.5\]"),
         ("changes", {"law": "at", "rounds": 5}, "rounds.. must be ascending rounds above 0, .* got 5"),
         ("changes", {"law": "evenly", "num_segments": 0}, "num_segments.. must be a positive integer, got 0"),
         ("changes", {"law": "recurring", "num_functions": 0}, "num_functions.. .*, got 0"),

@@ -1,7 +1,5 @@
 """Laws of measured runs: what is observed, when it comes and what it costs are the runs' own."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import numpy as np

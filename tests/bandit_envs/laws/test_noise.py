@@ -1,7 +1,5 @@
 """Laws of noise, of all arms alike or of each its own."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -10,7 +8,7 @@ from cases import CONTEXTS, by_hand
 from scipy import stats
 
 from agents.kernels.amplitude import without_contexts
-from bandit_envs import BanditEnv, BanditVectorEnv, Decisions, Setting
+from bandit_envs import BanditEnv, Decisions, Setting
 from bandit_envs.laws import Pareto, StudentT, UniformNoise
 from bandit_envs.laws.noise import BASES, LAWS, Gaussian, Noise, NoiseByArm
 from bandit_envs.laws.parameters import parse
@@ -50,16 +48,6 @@ def test_laws_are_sub_gaussian_with_the_constant_that_they_state_or_with_none(sp
         grown = np.exp(s * unit)
         error = grown.std() / np.sqrt(COUNT)
         assert grown.mean() <= np.exp(s**2 * law.sub_gaussian**2 / 2) + 4 * error
-
-
-EXACT = [name for name in LAWS if name not in NOISY]
-
-
-@pytest.mark.parametrize("name", EXACT)
-def test_a_law_of_deviation_0_draws_zeros(name):
-    law = parse("noise", name, LAWS)
-    assert not law.draw(10, np.random.default_rng(0)).any()
-    assert law.scale(0.0, 2.0) == 0.0
 
 
 @pytest.mark.parametrize("name", LAWS)
@@ -122,19 +110,6 @@ def test_the_same_draw_is_scaled_whatever_is_played():
     )
 
 
-def test_a_batch_of_trials_observes_what_single_trials_do():
-    problem, arms = by_hand(noise=NoiseByArm(0.4, quietest=0.25), horizon=10), np.array([0, 24])
-    batch, singles = BanditVectorEnv(problem, 2), [BanditEnv(problem), BanditEnv(problem)]
-    batch.reset(seed=[3, 4])
-    for seed, env in zip((3, 4), singles, strict=True):
-        env.reset(seed=seed)
-    for _ in range(5):
-        observed = batch.step(arms)[-1]["feedback_reward"][:, 0]
-        assert observed.tolist() == [
-            env.step(arm)[-1]["feedback_reward"][0] for env, arm in zip(singles, arms.tolist(), strict=True)
-        ]
-
-
 def test_a_declared_law_tells_the_deviation_of_every_point_and_of_every_reward():
     problem = build("gp", {"num_arms": 25, "noise": LOUD, "delay": {"law": "constant", "rounds": 2}})
     setting = problem.setting()
@@ -172,15 +147,6 @@ def test_it_is_that_of_the_arm_in_every_context():
     profile = problem.setting().noise_profile
     np.testing.assert_allclose(0.4 * profile.reshape(len(CONTEXTS), -1), [EXPECTED] * len(CONTEXTS))
     np.testing.assert_allclose(0.4 * without_contexts(problem.setting()).noise_profile, EXPECTED)
-
-
-def test_a_batch_is_told_what_its_trials_are_told():
-    problem = by_hand(noise=NoiseByArm(0.4, quietest=0.25))
-    batch = BanditVectorEnv(problem, 3, autoreset_mode="Disabled")
-    batch.reset(seed=[1, 2, 3])
-    arms = np.array([0, 10, 24])
-    told = batch.step(arms)[-1]["feedback_std"]
-    np.testing.assert_allclose(told[:, 0], EXPECTED[arms])
 
 
 @pytest.mark.parametrize("profile", [np.ones(3), np.zeros(25), np.full(25, 1.5), np.full(25, np.nan), 0.5])

@@ -1,7 +1,5 @@
 """What plays and moves cost, and budgets."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import gymnasium as gym

@@ -1,14 +1,12 @@
 """Rewards that an attacker changes, and functions that leave the kernel's space."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
 import pytest
 from cases import by_hand
 
-from bandit_envs import BanditEnv, BanditVectorEnv, Problem
+from bandit_envs import BanditEnv, Problem
 from bandit_envs.kernels.gram import Gram
 from bandit_envs.kernels.kernels import make_kernel
 from bandit_envs.laws import RKHSFunction
@@ -87,20 +85,6 @@ def test_random_attacks_are_the_same_whatever_is_played():
     assert 3 < np.count_nonzero(first) < 25
 
 
-@pytest.mark.parametrize("name", ATTACKS)
-def test_attacks_on_late_feedback_and_in_batches_are_those_of_single_trials(name):
-    law = parse("corruption", {"law": name, "budget": 1.0}, LAWS)
-    problem = build("delayed", {"corruption": law, "num_arms": 20, "horizon": 30})
-    batch = BanditVectorEnv(problem, 2, autoreset_mode="Disabled")
-    batch.reset(seed=[5, 6])
-    arms = np.random.default_rng(1).integers(20, size=(30, 2))
-    told = [batch.step(row)[-1] for row in arms]
-    for i in range(2):
-        for ours, alone in zip(told, steps(problem, arms[:, i], 5 + i), strict=True):
-            np.testing.assert_array_equal(ours["feedback_reward"][i], alone["feedback_reward"])
-            assert ours["oracle"]["corruption"][i] == alone["oracle"]["corruption"]
-
-
 def test_a_trial_that_begins_again_meets_an_attacker_who_has_all_his_budget():
     env = BanditEnv(attacked("start"))
     for _ in range(2):
@@ -152,10 +136,7 @@ def test_eps_and_the_norm_of_what_is_left_are_published(noise):
     [
         ({"misspecification": -0.1}, "misspecification must be 0 or positive, got -0.1"),
         ({"misspecification": 0.1, "continuous": True}, "continuous must be False"),
-        (
-            {"corruption": {"law": "near-optimal", "budget": -1}},
-            r'corruption\["budget"\] must be 0 or positive',
-        ),
+        ({"corruption": {"law": "near-optimal", "budget": -1}}, r'corruption\["budget"\] must be 0 or'),
         ({"corruption": {"law": "near-optimal", "within": -1}}, r'corruption\["within"\] must be 0 or pos'),
         ({"corruption": {"law": "random", "probability": 2}}, r'corruption\["probability"\] must be a prob'),
         ({"corruption": {"law": "start", "by": "much"}}, r'corruption\["by"\] must be 0 or positive'),

@@ -1,7 +1,5 @@
 """Laws of contexts and of changes."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

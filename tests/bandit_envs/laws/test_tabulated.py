@@ -1,7 +1,5 @@
 """Functions in a table: recorded ones never repeat after a change, stated ones come in their order."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -62,14 +60,6 @@ def test_recorded_functions_that_recur_are_different_ones(count):
 def test_functions_recur_from_two_on():
     with pytest.raises(ValueError, match="num_functions must be an integer from 2 on, got 1"):
         changes.Recurring(6, 1)
-
-
-def test_the_rewards_are_those_of_the_same_trial_without_costs():
-    alone = by_hand(reward=RecordedValues(ROWS), changes=OFTEN)
-    more = by_hand(
-        reward=RecordedValues(ROWS), changes=OFTEN, constraints=(GPSample(),), feasibility=FeasibleShare(0.2)
-    )
-    np.testing.assert_array_equal(rewards(alone), rewards(more))
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from sklearn.gaussian_process.kernels import RBF, Matern
 from bandit_envs import BanditVectorEnv, Decisions, Problem, Setting
 from bandit_envs.kernels.gram import Gram
 from bandit_envs.kernels.validity import RARELY, steepest
-from bandit_envs.laws import GPSample, KnownFunction, RecordedValues, RKHSFunction, UniformNoise
+from bandit_envs.laws import GPSample, KnownFunction, RecordedValues, RKHSFunction
 from bandit_envs.laws.derived import Normalized, UnderKernel
 from bandit_envs.laws.functions import Moments
 from bandit_envs.laws.hard import Bumps, HardFunctions
@@ -196,20 +196,6 @@ def test_a_setting_refuses_what_says_nothing():
     for slopes in ([1.0], [1.0, -1.0], [1.0, np.inf], "no"):
         with pytest.raises(ValueError, match="lipschitz must be 2 finite numbers"):
             Setting(arms=ARMS, num_constraints=2, lipschitz=slopes)
-
-
-def test_noise_on_costs_that_is_bounded_has_a_scale():
-    problem = Problem(
-        Decisions(ARMS),
-        GPSample(),
-        RBF(0.2),
-        constraints=(KnownFunction(lambda x: x[:, 0] - 0.7),),
-        constraint_noise=UniformNoise(0.05),
-        safe_seed=True,
-    )
-    trial = problem.draw(0)
-    assert np.abs(trial.noise[:, 1]).max() <= trial.setting.constraint_noise_bound
-    assert trial.setting.safe_seed[0] in (0, 1, 2)  # x - 0.7 <= -0.1 at 0, 0.25 and 0.5
 
 
 FACTOR = 2.0**10

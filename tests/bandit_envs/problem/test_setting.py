@@ -1,7 +1,5 @@
 """What learners are told, and the sets of decisions it is about."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import gymnasium as gym
@@ -13,13 +11,11 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
 
-import agents
 from bandit_envs import Decisions, Setting
 from bandit_envs.laws import GPSample, RecordedValues, RKHSFunction, delays
 from bandit_envs.laws.derived import Normalized, UnderKernel
 from bandit_envs.laws.outcomes import BernoulliOutcomes, PoissonCounts
 from bandit_envs.problem.decisions import unit_grid
-from bandit_envs.problem.feedback import delivery
 from bandit_envs.problem.setting import batch_settings
 from bandit_envs.problems import build, data_files
 from gpbandits import evaluate
@@ -100,27 +96,6 @@ def test_a_setting_of_ones_own_needs_no_environment_and_says_what_it_holds():
     assert repr(setting).startswith("Setting(arms=array(12, 2)")
     assert "kernel=RBF(length_scale=0.3)" in repr(setting)
     assert "rkhs_bound" not in repr(setting)
-
-
-def test_a_setting_is_frozen_to_its_arrays_and_leaves_those_of_its_maker_alone():
-    arms = ARMS.copy()
-    setting = Setting(arms=arms, contexts=CONTEXTS)
-    with pytest.raises(dataclasses.FrozenInstanceError):
-        setting.horizon = 3  # type: ignore[misc]
-    assert setting.arms is not None
-    with pytest.raises(ValueError, match="read-only"):
-        setting.arms[0] = 1.0
-    arms[0] = 5.0
-    assert setting.arms[0, 0] != 5.0
-
-
-def test_a_prior_mean_is_copied_and_frozen():
-    mean = np.arange(12.0)
-    setting = Setting(arms=ARMS, prior_mean=mean)
-    mean[0] = 99.0
-    assert np.asarray(setting.prior_mean)[0] == 0.0
-    with pytest.raises(ValueError, match="read-only"):
-        np.asarray(setting.prior_mean)[0] = 1.0
 
 
 # --- what a setting may say of the function that will be played ---
@@ -229,21 +204,10 @@ def test_feedback_can_be_as_late_as_the_law_says_for_rounds_that_start_at_the_qu
 
 
 def test_query_times_may_be_a_list_of_integers():
-    arms, times = np.linspace(0.0, 1.0, 5)[:, None], list(range(4))
-    setting = Setting(arms=arms, horizon=4, noise_std=0.1, query_times=times)  # type: ignore[arg-type]
-    own = Setting(arms=arms, horizon=4, noise_std=0.1, query_times=np.arange(4.0))
-    played = []
-    for each in (setting, own):
-        assert each.query_times.dtype == np.float64
-        assert not each.query_times.flags.writeable
-        agent = agents.gp_ucb(each)
-        agent.reset(0)
-        for t in range(4):
-            played.append(agent.act(np.zeros(1)))
-            agent.update(
-                np.zeros(1), played[-1], 0.0, delivery(t, np.array([t]), np.ones(1), np.ones((1, 0)))
-            )
-    assert played[:4] == played[4:]
+    setting = Setting(arms=ARMS, horizon=4, noise_std=0.1, query_times=list(range(4)))  # type: ignore[arg-type]
+    assert setting.query_times.dtype == np.float64
+    assert not setting.query_times.flags.writeable
+    np.testing.assert_array_equal(setting.query_times, np.arange(4.0))
 
 
 VALUES = 1.0 + 0.1 * np.random.default_rng(0).random((3, 25))
@@ -294,8 +258,6 @@ def test_what_has_a_least_value_by_its_nature_says_so_whether_or_not_a_model_is_
         ({}, "a setting needs arms, or low and high of a box; got neither"),
         ({"low": [0.0]}, "a setting needs arms, or low and high of a box"),
         ({"arms": ARMS, "horizon": 0}, "horizon must be a positive integer, got 0"),
-        ({"arms": ARMS, "horizon": 2.5}, "horizon must be a positive integer, got 2.5"),
-        ({"arms": ARMS, "horizon": "long"}, "horizon must be a positive integer, got 'long'"),
         ({"arms": np.zeros(4)}, r"arms must be an array \(count, features\), got shape \(4,\)"),
         ({"arms": np.zeros((0, 2))}, r"arms must be an array \(count, features\), got shape \(0, 2\)"),
         ({"arms": np.full((3, 1), np.nan)}, "arms must be finite numbers, .* got .*nan"),
@@ -304,14 +266,10 @@ def test_what_has_a_least_value_by_its_nature_says_so_whether_or_not_a_model_is_
         ({"low": [0.0, 0.0], "high": [1.0]}, "high must be finite numbers, a vector of 2, got"),
         ({"arms": ARMS, "low": [0.0], "high": [1.0]}, "low must be finite numbers, a vector of 2, got"),
         ({"low": [0.0], "high": [np.inf]}, "high must be finite"),
-        ({"low": [np.nan], "high": [1.0]}, "low must be finite"),
         ({"arms": ARMS, "noise_std": -1.0}, "noise_std must be None, 0 or positive, got -1.0"),
         ({"arms": ARMS, "rkhs_bound": np.nan}, "rkhs_bound must be None, 0 or positive, got nan"),
         ({"arms": ARMS, "max_delay": -1}, "max_delay must be 0 or a positive integer, got -1"),
-        (
-            {"arms": ARMS, "delay": {"law": "pareto"}},
-            r'delay\["law"\] must be one of immediate, .* got .pareto',
-        ),
+        ({"arms": ARMS, "delay": {"law": "pareto"}}, r'delay\["law"\] must be one of immediate, .* got'),
         ({"arms": ARMS, "delay": 3}, 'delay must be a dict such as {"law": "immediate"}, got 3'),
         (
             {"arms": ARMS, "horizon": 9, "delay": delays.PoissonDelay(3), "query_times": np.arange(9.0)},
@@ -321,25 +279,15 @@ def test_what_has_a_least_value_by_its_nature_says_so_whether_or_not_a_model_is_
             {"arms": ARMS, "horizon": 10, "query_times": list(range(9))},
             "query_times must be the start of each of the 10 rounds of the horizon, got 9; give 10 times",
         ),
-        (
-            {"arms": ARMS, "horizon": 2, "query_times": np.array([1, 0], np.uint8)},
-            "query_times must be None or",
-        ),
-        (
-            {"arms": ARMS, "budget": 5.0, "play_costs": 3},
-            r"play_costs must be None or a law .*GPCosts.*, got 3",
-        ),
+        ({"arms": ARMS, "horizon": 2, "query_times": np.array([1, 0], np.uint8)}, "query_times must be None"),
+        ({"arms": ARMS, "budget": 5.0, "play_costs": 3}, r"play_costs must be None or a law"),
         (
             {"arms": ARMS, "cost_min": 5.0, "known_costs": np.ones(12)},
             "cost_min must be at most 1, the least of known_costs, got 5.0",
         ),
         ({"arms": ARMS, "num_constraints": -1}, "num_constraints must be 0 or a positive integer, got -1"),
         ({"arms": ARMS, "kernel": "rbf"}, "kernel must be None or a scikit-learn kernel, got 'rbf'"),
-        ({"arms": ARMS, "kernel": RBF}, "kernel must be None or a scikit-learn kernel, got <class"),
-        (
-            {"arms": ARMS, "prior_mean": np.zeros(99)},
-            r"prior_mean must be a number or \(12,\) values, got \(99,\)",
-        ),
+        ({"arms": ARMS, "prior_mean": np.zeros(99)}, r"prior_mean must be a number or \(12,\) values, got"),
     ],
 )
 def test_a_bad_setting_is_one_clear_error(keywords, message):
@@ -348,15 +296,6 @@ def test_a_bad_setting_is_one_clear_error(keywords, message):
 
 
 # --- sets of points ---
-
-
-@pytest.mark.parametrize(("count", "dim"), [(1, 1), (5, 1), (25, 2), (27, 3), (30, 2), (100, 3)])
-def test_a_grid_has_as_many_distinct_points_as_asked_for_in_the_unit_box(count, dim):
-    grid = unit_grid(count, dim)
-    assert grid.shape == (count, dim)
-    assert len(np.unique(grid, axis=0)) == count
-    assert grid.min() >= 0
-    assert grid.max() <= 1
 
 
 def test_a_power_is_a_regular_grid():

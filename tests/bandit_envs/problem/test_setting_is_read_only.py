@@ -1,10 +1,8 @@
 """Nobody writes to what a setting publishes: the environment plays by the same arrays."""
 
-from __future__ import annotations
-
 import pickle
 from copy import copy, deepcopy
-from dataclasses import fields
+from dataclasses import FrozenInstanceError, fields
 
 import numpy as np
 import pytest
@@ -81,10 +79,13 @@ def test_an_agent_that_writes_to_its_setting_leaves_others_as_they_were(trials):
     np.testing.assert_array_equal(beside.regret["ucb"], alone.regret["gp-ucb"])
 
 
-def test_an_array_that_is_given_stays_that_of_who_gave_it():
-    costs = np.array([1.0, 2.0, 3.0])
-    setting = Setting(arms=np.arange(3.0)[:, None], horizon=5, budget=9.0, known_costs=costs)
-    costs[0] = 7.0
-    np.testing.assert_array_equal(setting.known_costs, [1.0, 2.0, 3.0])
+@pytest.mark.parametrize("name", ["arms", "prior_mean", "known_costs"])
+def test_an_array_that_is_given_stays_that_of_who_gave_it(name):
+    given = np.array([[1.0], [2.0], [3.0]]) if name == "arms" else np.array([1.0, 2.0, 3.0])
+    setting = Setting(**{"arms": np.arange(3.0)[:, None], "horizon": 5, "budget": 9.0, name: given})
+    before, given[0] = given.copy(), 7.0
+    np.testing.assert_array_equal(getattr(setting, name), before)
     with pytest.raises(ValueError, match="read-only"):
-        setting.known_costs /= 2
+        getattr(setting, name)[0] = 2.0
+    with pytest.raises(FrozenInstanceError):
+        setattr(setting, name, before)

@@ -1,7 +1,5 @@
 """What admits a table as a real task, and which half of the suite it is in: tables alone decide."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np
@@ -10,12 +8,12 @@ from pages import loaded, read
 
 from bandit_envs.data.runs import HPOB, Runs, load_runs, package_of
 from bandit_envs.problems import data_files
-from bandit_envs.problems import real as module
-from bandit_envs.problems.real import HALVES, HORIZON, Task, candidates, halves, tasks, unit_of
+from bandit_envs.problems.real import HORIZON, Task, tasks
 
 admission = loaded("tools/real_admission.py")
 CRITERIA, reasons, repeated = admission.CRITERIA, admission.reasons, admission.repeated
-share_near_best = admission.share_near_best
+share_near_best, candidates = admission.share_near_best, admission.candidates
+HALVES, halves, unit_of = admission.HALVES, admission.halves, admission.unit_of
 
 
 def marks(task):
@@ -168,7 +166,7 @@ def test_halves_follow_from_names_and_keep_a_table_together():
 def test_a_half_does_not_depend_on_what_the_tables_hold(monkeypatch):
     before = dict(halves())
     other = {name: task._replace(best=0.0, points=1, reward="y") for name, task in tasks().items()}
-    monkeypatch.setattr(module, "tasks", lambda: other)
+    monkeypatch.setattr(admission, "tasks", lambda: other)
     assert halves.__wrapped__() == before
 
 

@@ -1,17 +1,8 @@
 """Problems whose functions change, alone and with every other feature."""
 
-from __future__ import annotations
-
-import warnings
-
-import gymnasium as gym
 import numpy as np
 import pytest
-from cases import Case
-from gymnasium.utils.env_checker import check_env
-from gymnasium.vector import AutoresetMode
 from subsets import SUBSETS
-from vector_pairs import pair, play_both, same
 
 from bandit_envs.laws import changes
 from bandit_envs.problems import FACTORIES, build, data_files
@@ -72,17 +63,6 @@ def test_every_problem_changes_at_each_change_point_or_refuses_to(name, keywords
     assert differing(build(name, asked), 0) == [True, True]
 
 
-@pytest.mark.sampled(4)
-@each_subset
-def test_every_subset_of_features_passes_both_checkers_without_a_warning(off):
-    sb3 = pytest.importorskip("stable_baselines3.common.env_checker")
-    env = gym.make("GPBandit-Composite-v0", num_arms=20, horizon=30, **off)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        check_env(env.unwrapped)
-        sb3.check_env(env.unwrapped)
-
-
 @each_subset
 def test_none_switches_one_feature_off_and_leaves_the_others_on(off):
     problem = build("composite", off)
@@ -91,15 +71,6 @@ def test_none_switches_one_feature_off_and_leaves_the_others_on(off):
     assert (problem.decisions.num_contexts == 5) == ("context" not in off)
     assert (trial.segment[-1] == 2) == ("changes" not in off)
     assert (trial.setting.num_constraints == 1) == ("constraints" not in off)
-
-
-@pytest.mark.sampled(2)
-@pytest.mark.parametrize("off", [SUBSETS[0], SUBSETS[5], SUBSETS[10], SUBSETS[15]])
-def test_the_vector_environment_equals_the_single_one_on_subsets(off):
-    case = Case("GPBandit-Composite-v0", {"num_arms": 20, "horizon": 30, **off})
-    ours, theirs = pair(case, AutoresetMode.NEXT_STEP)
-    same(ours.reset(seed=11), theirs.reset(seed=11))
-    assert play_both(ours, theirs, AutoresetMode.NEXT_STEP, 80) >= 4
 
 
 @pytest.mark.parametrize(
@@ -133,12 +104,3 @@ def test_functions_that_drift_do_not_recur():
     drift = {"law": "ornstein-uhlenbeck", "epsilon": 0.01}
     with pytest.raises(ValueError, match="changes must be other than recurring"):
         build("gp", {"changes": "recurring", "drift": drift})
-
-
-def test_regret_is_to_the_best_feasible_arm_of_the_rounds_segment_and_context():
-    problem = build("composite", {})
-    trial = problem.draw(4)
-    for t in range(0, problem.horizon, 37):
-        here = trial.means[trial.segment[t]].reshape(2, 5, 100)[:, trial.context[t]]
-        assert trial.optimum[t] == here[0][here[1] <= 0].max()
-        assert trial.worst[t] == here[0].min()

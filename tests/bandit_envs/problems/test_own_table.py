@@ -1,7 +1,5 @@
 """Problems of tables of the user's own: a row is a run; what is missing or damaged is refused by its row."""
 
-from __future__ import annotations
-
 import gymnasium as gym
 import numpy as np
 import pytest

@@ -1,7 +1,5 @@
 """Named problems: functions, norms, published facts, contexts and boxes."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import gymnasium as gym
@@ -44,13 +42,6 @@ def brute_norm(problem: Problem, values: Any) -> float:
 )
 def test_there_are_three_ways_to_say_when_functions_change(keywords, law):
     assert build("gp", keywords).changes == law
-
-
-def test_every_segment_has_functions_of_its_own():
-    means = build("gp", {"num_segments": 3, "num_constraints": 2, "horizon": 20}).draw(1).means
-    flat = means.reshape(9, -1)
-    assert means.shape == (3, 3, 1000)
-    assert np.abs(np.corrcoef(flat)[np.triu_indices(9, 1)]).max() < 0.99
 
 
 @pytest.mark.parametrize("kernel", ["rbf", "matern52", "matern12"])
@@ -242,14 +233,9 @@ def test_functions_in_a_box_vary_with_the_context():
     ("keywords", "message"),
     [
         ({"num_contexts": 0}, "num_contexts must be a positive integer, got 0"),
-        ({"context_dim": 0}, "context_dim must be a positive integer, got 0"),
-        ({"context_kernel": {"combine": "mean"}}, r'"combine"\] must be "product" or "sum", got \'mean\''),
         ({"context_kernel": {"scale": 1}}, r"context_kernel must be a dict of combine, kernel, length_scale"),
         ({"context_kernel": "rbf"}, "context_kernel must be None or a dict, got 'rbf'"),
-        (
-            {"num_contexts": 2, "context_kernel": {"kernel": "rfb"}},
-            r"context_kernel\[.kernel.\] must be one of .*, got 'rfb'",
-        ),
+        ({"num_contexts": 2, "context_kernel": {"kernel": "rfb"}}, r"context_kernel\[.kernel.\] must be one"),
     ],
 )
 def test_wrong_contexts_are_one_clear_error(keywords, message):

@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import qmc
 
 from bandit_envs.problems import FACTORIES, build, data_files, keywords_of
-from bandit_envs.problems.benchmarks import FUNCTIONS, PROBLEMS
+from bandit_envs.problems.benchmarks import FUNCTIONS
 
 TRIALS = 20
 # Duels show chances against the best arm, and publish the prior of utilities: see test_duels.
@@ -96,12 +96,8 @@ def test_rescaled_functions_have_a_prior_of_their_own(name):
     assert 0.0 < problem.setting().prior_mean < 1.0
 
 
-GIVEN = {name: (each.values, each.dim, 1.0, each.moments) for name, each in FUNCTIONS.items()}
-GIVEN |= {name: (each.reward, each.dim, each.side, each.moments) for name, each in PROBLEMS.items()}
-
-
-@pytest.mark.parametrize("name", GIVEN)
+@pytest.mark.parametrize("name", FUNCTIONS)
 def test_the_moments_of_a_given_function_are_those_over_its_box(name):
-    function, dim, side, moments = GIVEN[name]
+    function, dim, moments, side, _ = FUNCTIONS[name]
     values = function(side * qmc.Sobol(dim, scramble=False).random_base2(15))
     assert moments == pytest.approx((values.mean(), values.std()), rel=0.01)

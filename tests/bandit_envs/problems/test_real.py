@@ -1,7 +1,5 @@
 """Real tasks: reference values stay, single runs are observed, and each family has what it names."""
 
-from __future__ import annotations
-
 import re
 from importlib.resources import files
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Pictures and text of environments."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from gymnasium.vector import SyncVectorEnv
