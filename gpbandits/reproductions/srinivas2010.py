@@ -1,8 +1,7 @@
-"""The figures of Srinivas et al. (2010): claims and deviations; Figures 3 and 4 need no studies."""
+"""Figures 3 and 4 of Srinivas et al. (2010), spectra and samples of kernels, which need no studies."""
 
 import dataclasses
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -13,8 +12,8 @@ from sklearn.gaussian_process.kernels import RBF, DotProduct, Kernel, Matern, Wh
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.rendering.figure import ShownFigure
 from gpbandits.evaluation.marks import COLOURS, DASHES
-from gpbandits.reproductions.study_figure import Compute, Findings, Reproduction, StudyFigure
-from gpbandits.reproductions.verdicts import HOLDS, REVERSED, Claim, Judged, Row, Statement, table
+from gpbandits.reproductions.study_figure import Compute, Findings, Reproduction
+from gpbandits.reproductions.verdicts import HOLDS, REVERSED, Judged, Row, table
 
 POINTS, ROUNDS, NOISE_VARIANCE = 200, 100, 0.025
 LENGTH_SCALE = 0.2
@@ -25,20 +24,6 @@ KERNELS: dict[str, Kernel] = {
     "Matern 5/2": Matern(LENGTH_SCALE, nu=2.5),
 }
 LEAST_DECAY_LAST = ("linear", "squared exponential", "Matern 5/2", "independent")
-_figure = partial(StudyFigure, paper="Srinivas et al. (2010)", metrics=("average_regret",), scale="log-log")
-_NAIVE = ("mean only", "variance only")
-_BETTER = ("GP-UCB (beta/5)", "EI (posterior mean)")
-_HEURISTICS = ("EI (posterior mean)", "MPI (posterior mean)", *_NAIVE)
-_ON_PAR = Statement(
-    "GP-UCB performs at least on par with the existing approaches.",
-    tuple(Claim("GP-UCB (beta/5)", other, "average_regret") for other in _HEURISTICS),
-    "Tested as less regret; no significant difference is on par.",
-)
-_INCUMBENT = (
-    "The paper does not state the incumbent of EI and MPI, which decides their rank: over the best noisy "
-    "value neither settles, because noise lifts the best of many values above the maximum of f; its figure "
-    "needs the posterior mean."
-)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -171,66 +156,3 @@ def draw_samples(samples: dict[str, Floats]) -> Figure:
 def _canvas(columns: int) -> tuple[Figure, list[Axes]]:
     figure = ShownFigure.of_size(3.6 * columns, 3.2)
     return figure, list(figure.subplots(1, columns, squeeze=False)[0])
-
-
-FIGURES = (
-    Spectra(),
-    SampleFunctions(),
-    _figure(
-        name="srinivas2010-figure-5a",
-        title="Figure 5a: functions drawn from a GP with a squared exponential kernel",
-        statements=(
-            Statement(
-                "The beta_t that Theorem 1 recommends leads to competitive performance of GP-UCB.",
-                tuple(Claim("GP-UCB (Theorem 1)", other, "average_regret") for other in _NAIVE),
-                "Tested as less regret than the two naive methods.",
-            ),
-            Statement(
-                "The algorithm is improved by scaling beta_t down by a factor 5.",
-                (Claim("GP-UCB (beta/5)", "GP-UCB (Theorem 1)", "average_regret"),),
-            ),
-            Statement(
-                "On synthetic data MPI does equally well as GP-UCB and EI.",
-                tuple(
-                    Claim(other, "MPI (posterior mean)", "average_regret", equal=True) for other in _BETTER
-                ),
-            ),
-            _ON_PAR,
-        ),
-        differs=(
-            f"{_INCUMBENT} MPI does equally well in the median trial; its mean is larger, because in about a "
-            "quarter of the trials it stays too long at a lesser peak. The paper's noise variance, 0.025 "
-            "or 5 % of the signal variance, agree at signal variance 0.5 alone: both readings are shown."
-        ),
-    ),
-    _figure(
-        name="srinivas2010-figure-5b",
-        title="Figure 5b: temperatures in the Intel Berkeley lab",
-        statements=(
-            Statement(
-                "For temperature data GP-UCB and EI clearly outperform the others.",
-                tuple(
-                    Claim(good, other, "average_regret")
-                    for good in _BETTER
-                    for other in ("MPI (posterior mean)", *_NAIVE)
-                ),
-            ),
-            Statement(
-                "They do not exhibit significant difference between each other.",
-                (Claim(*_BETTER, "average_regret", equal=True),),
-            ),
-            Statement(
-                "On traffic data (Figure 5c) MPI does equally well.",
-                reading="The recordings of 357 sensors on the highway I-880 are not public.",
-            ),
-            _ON_PAR,
-        ),
-        differs=(
-            f"{_INCUMBENT} We have half-hour means of 50 sensors in place of readings of 46 at every "
-            "minute, so the empirical covariance rests on 144 times; the sensors' training means are "
-            "published as prior mean. Over 2000 trials even small differences show: EI is a third below "
-            "GP-UCB with beta/5, and with the beta of Theorem 1 GP-UCB is behind MPI. Figure 5c, the speed "
-            "of road traffic, is missing: its data, one month of 357 sensors on the I-880, are not public."
-        ),
-    ),
-)

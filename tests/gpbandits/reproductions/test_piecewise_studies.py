@@ -99,14 +99,6 @@ def test_regret_grows_more_slowly_than_the_horizon(folder):
     assert 0.3 < exponent.low < exponent.estimate < exponent.high < 1
 
 
-def test_a_power_law_is_found_whatever_the_trials_factors():
-    x = np.array([3.0, 5.0, 9.0])
-    factor = np.array([1.0, 2.0, 6.0])
-    power = power_law(np.outer(factor, 2 * x**0.25), x)
-    np.testing.assert_allclose(power.exponent, 0.25, atol=1e-12)
-    assert power.constant == pytest.approx(2 * factor.mean())
-
-
 @pytest.mark.long
 def test_the_interval_of_the_exponent_covers_it_about_as_often_as_it_says():
     rng = np.random.default_rng(0)
