@@ -5,15 +5,13 @@ To add a paper, write `claims/NAME.toml`, see `papers`, and name it in `PAPERS`,
 
 from bandit_envs.basics.arguments import require_known
 from gpbandits.reproductions.papers import figures_of
-from gpbandits.reproductions.srinivas2010 import SampleFunctions, Spectra
 from gpbandits.reproductions.study_figure import Findings, Reproduction, StudyFigure, study_path
 
 __all__ = ["PAPERS", "REPRODUCTIONS", "Findings", "Reproduction", "StudyFigure", "find", "study_path"]
 
 PAPERS = ("srinivas2010", "chowdhury2017", "verma2022", "shi2022", "avanesov2020", "beyond", "contested")
 REPRODUCTIONS: dict[str, Reproduction] = {
-    figure.name: figure
-    for figure in (Spectra(), SampleFunctions(), *(each for paper in PAPERS for each in figures_of(paper)))
+    figure.name: figure for paper in PAPERS for figure in figures_of(paper)
 }
 
 

@@ -26,10 +26,17 @@ from gpbandits.reproductions.powers import (
     WorstFigure,
     exactly,
 )
-from gpbandits.reproductions.study_figure import StudyFigure
+from gpbandits.reproductions.srinivas2010 import SampleFunctions, Spectra
+from gpbandits.reproductions.study_figure import Reproduction, StudyFigure
 from gpbandits.reproductions.verdicts import Across, Check, Claim, SeldomBeforeChange, Statement
 
-FIGURES: dict[str, type[StudyFigure]] = {"study": StudyFigure, "power": PowerFigure, "worst": WorstFigure}
+FIGURES: dict[str, type[Reproduction]] = {
+    "study": StudyFigure,
+    "power": PowerFigure,
+    "worst": WorstFigure,
+    "spectra": Spectra,
+    "samples": SampleFunctions,
+}
 CHECKS: dict[str, type[Check]] = {
     "claim": Claim,
     "across": Across,
@@ -39,24 +46,24 @@ CHECKS: dict[str, type[Check]] = {
     "exponent": Exponent,
     "growth": Growth,
 }
-PAIRED = ("since", "printed")  # entries of a check whose list is one value
 
 
-def figures_of(paper: str) -> list[StudyFigure]:
+def figures_of(paper: str) -> list[Reproduction]:
     """Return the figures of a file of claims."""
     text = files("gpbandits.reproductions").joinpath("claims", f"{paper}.toml").read_text(encoding="utf-8")
     document = tomllib.loads(text)
     return [_figure({**document["all"], **given}, document.get("texts", {})) for given in document["figures"]]
 
 
-def _figure(given: dict[str, Any], texts: Mapping[str, str]) -> StudyFigure:
-    statements = [each for said in given.pop("statements", []) for each in _statements(said, texts)]
+def _figure(given: dict[str, Any], texts: Mapping[str, str]) -> Reproduction:
+    if "statements" in given:
+        given["statements"] = [x for said in given["statements"] for x in _statements(said, texts)]
     values = _filled(given, texts)
     if "printed" in values:
         printed = values["printed"]
         values["printed"] = Power(printed["constant"], _interval(printed["exponent"]))
     made: dict[str, Any] = {x: tuple(each) if isinstance(each, list) else each for x, each in values.items()}
-    return FIGURES[made.pop("kind", "study")](statements=tuple(statements), **made)
+    return FIGURES[made.pop("kind", "study")](**made)
 
 
 def _statements(given: dict[str, Any], texts: Mapping[str, str]) -> Iterator[Statement]:
