@@ -53,6 +53,11 @@ from gpbandits.logs.log import PlayLog
 FEWEST = 30  # delivered rows of every action, from which on each has delays of its own
 
 
+def delivered_only(log: PlayLog) -> Floats:
+    """Return n / (number of delivered rows) for each of these, else 0, (n,)."""
+    return log.is_delivered * (len(log) / np.count_nonzero(log.is_delivered))
+
+
 def kaplan_meier(log: PlayLog) -> Floats:
     """Return the weights of Kaplan and Meier, (n,), of each action by itself where all have enough rows."""
     counts = np.bincount(log.action[log.is_delivered], minlength=log.num_actions)
@@ -76,10 +81,7 @@ def of_delays(delay: Floats, delivered: Bools) -> Floats:
     return weights * (len(delay) / weights.sum())
 
 
-DELAYS: dict[str, Callable[[PlayLog], Floats]] = {
-    "kaplan-meier": kaplan_meier,
-    "delivered": lambda log: log.is_delivered * (len(log) / np.count_nonzero(log.is_delivered)),
-}
+DELAYS: dict[str, Callable[[PlayLog], Floats]] = {"kaplan-meier": kaplan_meier, "delivered": delivered_only}
 
 
 def delivery_weights(log: PlayLog, delays: str) -> Floats:
@@ -109,6 +111,21 @@ class Contributions(NamedTuple):
     value: float
     influence: Floats  # (m,) with mean 0: the std of their mean is that of the estimate
     tau: float | None = None  # of switch
+
+
+def ips(rows: WeightedRows) -> Contributions:
+    """Return the estimate of inverse propensities."""
+    return _of_mean(rows.delivery * rows.weight * rows.reward)
+
+
+def snips(rows: WeightedRows) -> Contributions:
+    """Return the self-normalised estimate."""
+    return _of_ratio(rows.delivery * rows.weight, rows.reward)
+
+
+def doubly_robust(rows: WeightedRows) -> Contributions:
+    """Return the doubly robust estimate."""
+    return switch_at(rows, np.inf)
 
 
 def switch(rows: WeightedRows) -> Contributions:
@@ -163,9 +180,9 @@ def _of_ratio(weight: Floats, reward: Floats) -> Contributions:
 
 ESTIMATORS: dict[str, Callable[[WeightedRows], Contributions]] = {
     "replay": replay,
-    "ips": lambda rows: _of_mean(rows.delivery * rows.weight * rows.reward),
-    "snips": lambda rows: _of_ratio(rows.delivery * rows.weight, rows.reward),
-    "dr": lambda rows: switch_at(rows, np.inf),
+    "ips": ips,
+    "snips": snips,
+    "dr": doubly_robust,
     "switch": switch,
 }
 WITH_MODEL = ("dr", "switch")
