@@ -11,53 +11,30 @@ from typing import TYPE_CHECKING, Any, cast
 if TYPE_CHECKING:
     from importlib.abc import InspectLoader
 
-    from agents.protocol import Agent
-    from agents.tuning import Categorical, Integer, Linear, Log, PreferenceTuner, Tuner
-    from bandit_envs import laws
-    from bandit_envs.basics.threads import threads
-    from bandit_envs.environment import wrappers
-    from bandit_envs.problem.decisions import Decisions
-    from bandit_envs.problem.problem import Problem
-    from bandit_envs.problem.setting import Setting
-    from gpbandits.catalogue import list_agents
-    from gpbandits.evaluation import (
-        AgentCheckError,
-        Record,
-        Result,
-        Results,
-        check_agent,
-        evaluate,
-        trial_seeds,
-    )
-    from gpbandits.logs import read_log, value_of
-    from gpbandits.report.film import watch
-
-__all__ = [
-    "Agent",
-    "AgentCheckError",
-    "Categorical",
-    "Decisions",
-    "Integer",
-    "Linear",
-    "Log",
-    "PreferenceTuner",
-    "Problem",
-    "Record",
-    "Result",
-    "Results",
-    "Setting",
-    "Tuner",
-    "check_agent",
-    "evaluate",
-    "laws",
-    "list_agents",
-    "read_log",
-    "threads",
-    "trial_seeds",
-    "value_of",
-    "watch",
-    "wrappers",
-]
+    from agents.protocol import Agent as Agent
+    from agents.tuning import Categorical as Categorical
+    from agents.tuning import Integer as Integer
+    from agents.tuning import Linear as Linear
+    from agents.tuning import Log as Log
+    from agents.tuning import PreferenceTuner as PreferenceTuner
+    from agents.tuning import Tuner as Tuner
+    from bandit_envs import laws as laws
+    from bandit_envs.basics.threads import threads as threads
+    from bandit_envs.environment import wrappers as wrappers
+    from bandit_envs.problem.decisions import Decisions as Decisions
+    from bandit_envs.problem.problem import Problem as Problem
+    from bandit_envs.problem.setting import Setting as Setting
+    from gpbandits.catalogue import list_agents as list_agents
+    from gpbandits.evaluation import AgentCheckError as AgentCheckError
+    from gpbandits.evaluation import Record as Record
+    from gpbandits.evaluation import Result as Result
+    from gpbandits.evaluation import Results as Results
+    from gpbandits.evaluation import check_agent as check_agent
+    from gpbandits.evaluation import evaluate as evaluate
+    from gpbandits.evaluation import trial_seeds as trial_seeds
+    from gpbandits.logs import read_log as read_log
+    from gpbandits.logs import value_of as value_of
+    from gpbandits.report.film import watch as watch
 
 _HOMES = {
     "agents.protocol": ["Agent"],
@@ -67,8 +44,7 @@ _HOMES = {
     "bandit_envs.environment": ["wrappers"],
     "gpbandits.catalogue": ["list_agents"],
     "gpbandits.evaluation": [
-        *("AgentCheckError", "Record", "Result", "Results"),
-        *("check_agent", "evaluate", "trial_seeds"),
+        *("AgentCheckError", "Record", "Result", "Results", "check_agent", "evaluate", "trial_seeds"),
     ],
     "gpbandits.logs": ["read_log", "value_of"],
     "gpbandits.report.film": ["watch"],
@@ -103,6 +79,8 @@ _check_not_shadowed()  # the name `agents` is common
 
 
 def __getattr__(name: str) -> Any:
+    if name == "__all__":
+        return sorted(each for names in _HOMES.values() for each in names)
     if name == "__version__":
         from importlib.metadata import version
 
@@ -116,4 +94,6 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted([*__all__, "__version__"])  # also of what is not imported yet, and nothing else
+    return sorted(
+        [*__getattr__("__all__"), "__version__"]
+    )  # also of what is not imported yet, and nothing else

@@ -3,7 +3,7 @@
 import ast
 import inspect
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from itertools import zip_longest
 from typing import Any, NamedTuple, is_typeddict
@@ -80,7 +80,8 @@ def agent(name: str) -> Entry:
     if (options := typed_dict_of(factory.make)) is not None:
         effects = list(documented_keys(options).items())
         tables.append((f"**options, {options.__name__}", ("option", "effect"), effects))
-    return Entry(name, f"{documented(factory.make)}\n\nDefined in {place}.", tables)
+    text = inspect.getdoc(factory.make) or "No documentation."
+    return Entry(name, f"{text}\n\nDefined in {place}.", tables)
 
 
 def documented_keys(options: type) -> dict[str, str]:
@@ -96,11 +97,6 @@ def documented_keys(options: type) -> dict[str, str]:
         above = vars(sys.modules[options.__module__])[ast.unparse(base)]
         found |= documented_keys(above) if is_typeddict(above) else {}
     return found
-
-
-def documented(made: Callable[..., Any]) -> str:
-    """Return the docstring, or a sentence that there is none."""
-    return inspect.getdoc(made) or "No documentation."
 
 
 def _defaults(keywords: Mapping[str, Any]) -> Rows:

@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from math import isfinite
 from typing import Any
 
@@ -125,7 +126,7 @@ class GPBanditSearchCV(BaseSearchCV):
         fits.require_any()
 
     def _print(self, candidate: Values, score: float) -> None:
-        """Print a candidate and its score, in the form of scikit-learn's lines of single fits."""
+        """Print a candidate and its score like scikit-learn's single fits."""
         done = sum(each.state != "pending" for each in self.tuner_.experiments)
         best = self.tuner_.best_value
         record = "" if best is None else f", best={best:.3f}"
@@ -135,11 +136,9 @@ class GPBanditSearchCV(BaseSearchCV):
     def _asked(self, number: int, ranges: "SearchRanges") -> list[tuple[int, Values]]:
         """Return so many untried candidates with their tickets, or fewer if there are no more."""
         asked: list[tuple[int, Values]] = []
-        for _ in range(number):
-            try:
+        with suppress(NothingLeft):
+            while len(asked) < number:
                 asked.append(self.tuner_.ask(only=ranges.entries))
-            except NothingLeft:
-                break
         return asked
 
 
@@ -150,9 +149,7 @@ class _OneSplit:
         self._splitter, self._splits = splitter, None
 
     def split(self, *data: Any, **params: Any) -> Any:
-        """Return the splits."""
-        if self._splits is None:
-            self._splits = list(self._splitter.split(*data, **params))
+        self._splits = self._splits or list(self._splitter.split(*data, **params))
         return self._splits
 
 
@@ -174,20 +171,16 @@ class _Fits:
             warnings.warn(f"all fits failed with {candidates}:{error}", stacklevel=6)
             return [nan] * len(candidates)
         self._scored = True
-        return [float(score) for score in results[self._column(results)][-len(candidates) :]]
+        column = "mean_test_score" if "mean_test_score" in results else f"mean_test_{self._refit}"
+        words = "the name of the metric to maximise, where there are several"
+        require(column in results, "refit", words, self._refit)
+        return [float(score) for score in results[column][-len(candidates) :]]
 
     def require_any(self) -> None:
         """Raise scikit-learn's error if the fits of all candidates failed."""
         if not self._scored:
             assert self._error is not None
             raise self._error
-
-    def _column(self, results: Values) -> str:
-        if "mean_test_score" in results:
-            return "mean_test_score"
-        named = isinstance(self._refit, str) and f"mean_test_{self._refit}" in results
-        require(named, "refit", "the name of the metric to maximise, where there are several", self._refit)
-        return f"mean_test_{self._refit}"
 
 
 class SearchRanges:
@@ -215,7 +208,7 @@ class SearchRanges:
         """What a tuner may choose among: each space with the others' parameters kept; None for one space."""
         if len(self._spaces) == 1:
             return None
-        own = [set(space.names.values()) | {self._choice} for space in self._spaces]
+        own = [{*space.names.values(), self._choice} for space in self._spaces]
         kept = {name: kind.at(0.0) for name, kind in self.kinds.items()}
         others = [{name: kept[name] for name in kept if name not in each} for each in own]
         return [{self._choice: i, **each} for i, each in enumerate(others)]
@@ -255,9 +248,7 @@ class _Ranges:
         self._places: dict[str, Sequence[Any]] = {}
         for name, values in given.items():
             if name not in self._fixed:
-                self.kinds[name], places = _kind(name, values)
-                if places is not None:
-                    self._places[name] = places
+                self.kinds[name] = self._kind(name, values)
 
     def candidate(self, chosen: Values) -> Values:
         """Return the parameters of an estimator."""
@@ -269,6 +260,16 @@ class _Ranges:
         """Return True if a candidate is one of this space."""
         return set(candidate) == set(self.given) and all(map(self._has, candidate, candidate.values()))
 
+    def _kind(self, name: str, values: Any) -> Parameter:
+        ends = isinstance(values, tuple) and len(values) == 2 and all(map(is_number, values))
+        if ends or not _is_list(values, 2):
+            return as_parameter(name, values)
+        try:
+            return as_parameter(name, list(values))
+        except (ValueError, TypeError):  # objects, or equal values, whose places are chosen
+            self._places[name] = values
+            return Categorical(range(len(values)))
+
     def _has(self, name: str, value: Any) -> bool:
         if name in self.kinds and name not in self._places:
             try:
@@ -276,30 +277,14 @@ class _Ranges:
             except ValueError:
                 return False
             return True
+        plain = isinstance(value, str | bool | None) or is_number(value)  # else it may not be comparable
         listed = self._places.get(name, [self._fixed.get(name)])
         return any(
-            each is value or (type(each) is type(value) and is_plain(each) and each == value)
-            for each in listed
+            each is value or (plain and type(each) is type(value) and each == value) for each in listed
         )
 
 
-def is_plain(value: Any) -> bool:
-    """Return True for text, numbers, booleans and None, which can be compared."""
-    return isinstance(value, str | bool | None) or is_number(value)
-
-
-def _kind(name: str, values: Any) -> tuple[Parameter, Sequence[Any] | None]:
-    """Return a parameter, and the list whose places it chooses, None if it chooses values."""
-    ends = isinstance(values, tuple) and len(values) == 2 and all(map(is_number, values))
-    if ends or not _is_list(values, 2):
-        return as_parameter(name, values), None
-    try:
-        return as_parameter(name, list(values)), None
-    except (ValueError, TypeError):  # objects, or equal values
-        return Categorical(range(len(values))), values
-
-
 def _is_list(values: Any, size: int) -> bool:
-    """Return True for a list of one value, or with a size of 2 for one of at least two."""
+    """Return True for a list of one value, or with a size of 2 of at least two."""
     listed = isinstance(values, np.ndarray | Sequence) and not isinstance(values, str)
     return listed and (len(values) == 1 if size == 1 else len(values) >= size)

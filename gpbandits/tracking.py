@@ -3,7 +3,6 @@
 import time
 from collections.abc import Callable
 from pathlib import Path
-from types import TracebackType
 from typing import Any, NamedTuple, Self, cast
 
 import numpy as np
@@ -69,9 +68,7 @@ class Tracker:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         self.close()
 
     def _log(self) -> None:

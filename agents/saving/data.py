@@ -81,11 +81,11 @@ def unpacked_size(data: Any) -> int:
     size, left = 0, [data]
     while left:
         each = left.pop()
-        if isinstance(each, list):
-            left += each
-        elif isinstance(each, dict):
-            left += each.values()
+        if isinstance(each, dict):
             size += _described(each)[2] if each.get("type") == KIND and set(each) == OF_ARRAYS else 0
+            left += each.values()
+        elif isinstance(each, list):
+            left += each
     return size
 
 
@@ -150,17 +150,17 @@ def _read_kernel(data: Mapping[str, Any]) -> Kernel:
     name, parameters = data["class"], _decoded(data["parameters"])
     if name not in KERNELS:
         raise ValueError(f"the file has a kernel of class {name!r}, which this version does not know")
-    types = {each: _type_of_parameter(each) for each in signature(KERNELS[name]).parameters}
+    types = {
+        each: BOUNDS if each.endswith("_bounds") else PARAMETERS.get(each, Floats)
+        for each in signature(KERNELS[name]).parameters
+    }
     require_types(f"a kernel {name}", parameters, types, all_of_them=False)
     return KERNELS[name](**parameters)
 
 
-def _type_of_parameter(name: str) -> Any:
-    return BOUNDS if name.endswith("_bounds") else PARAMETERS.get(name, Floats)
-
-
-def _write_setting(setting: Setting) -> dict[str, Any]:
-    return {"fields": {each.name: encode(getattr(setting, each.name)) for each in fields(Setting)}}
+def _fields(made: Any) -> dict[str, Any]:
+    """Return the data of the fields of a dataclass."""
+    return {each.name: encode(getattr(made, each.name)) for each in fields(made)}
 
 
 def _read_setting(data: Mapping[str, Any]) -> Setting:
@@ -178,17 +178,13 @@ def _laws(what: str, module: Any, base: type) -> Codec:
             raise ValueError(
                 f"cannot save the law of {what} {law!r}; name its class, {module.__name__}.LAWS[name] = ..."
             )
-        return {
-            "law": name,
-            "parameters": {each.name: encode(getattr(law, each.name)) for each in fields(law)},
-        }
+        return {"law": name, "parameters": _fields(law)}
 
     def read(data: Mapping[str, Any]) -> Any:
         name, parameters = data["law"], _decoded(data["parameters"])
         if name not in module.LAWS:
             raise ValueError(f"the file has a law of {what} {name!r}, which this version does not know")
-        kind = module.LAWS[name]
-        hints = get_type_hints(kind)
+        kind, hints = module.LAWS[name], get_type_hints(module.LAWS[name])
         types = {each.name: hints[each.name] for each in fields(kind)}
         require_types(f"a law of {what} {name!r}", parameters, types, all_of_them=False)
         return kind(**parameters)
@@ -200,20 +196,20 @@ def _decoded(data: dict[str, Any]) -> dict[str, Any]:
     return {name: decode(each) for name, each in data.items()}
 
 
-def _write_dict(value: dict[Any, Any]) -> dict[str, Any]:
-    return {"items": [[encode(key), encode(each)] for key, each in value.items()]}
-
-
 TYPES: dict[str, Codec] = {
     "tuple": (
         tuple,
         lambda value: {"items": [encode(each) for each in value]},
         lambda data: tuple(decode(data["items"])),
     ),
-    "dict": (dict, _write_dict, lambda data: {decode(key): decode(each) for key, each in data["items"]}),
+    "dict": (
+        dict,
+        lambda value: {"items": [[encode(key), encode(each)] for key, each in value.items()]},
+        lambda data: {decode(key): decode(each) for key, each in data["items"]},
+    ),
     KIND: (np.ndarray, write_array, read_array),
     "kernel": (Kernel, _write_kernel, _read_kernel),
-    "setting": (Setting, _write_setting, _read_setting),
+    "setting": (Setting, lambda setting: {"fields": _fields(setting)}, _read_setting),
     "delay": _laws("delays", delays, delays.Delay),
     "movement": _laws("movement", movement, movement.Movement),
     "outcome": _laws("outcomes", outcomes, outcomes.OutcomeLaw),
@@ -245,15 +241,11 @@ def _fits(value: Any, hinted: Any) -> bool:
     kind, inside = plain_of(hinted), get_args(named_of(hinted))
     if kind in (Union, UnionType):
         return any(_fits(value, each) for each in inside)
-    if kind is list:
-        return isinstance(value, list) and all(_fits(each, inside[0]) for each in value)
-    if kind is tuple:
-        each_as = (
-            inside[:1] * len(value) if inside[-1] is Ellipsis and isinstance(value, list | tuple) else inside
-        )
-        return (
-            isinstance(value, list | tuple) and len(value) == len(each_as) and all(map(_fits, value, each_as))
-        )
+    if kind in (list, tuple):
+        if not isinstance(value, list if kind is list else list | tuple):
+            return False
+        each_as = inside[:1] * len(value) if kind is list or inside[-1] is Ellipsis else inside
+        return len(value) == len(each_as) and all(map(_fits, value, each_as))
     if kind is dict:
         rows = value.items() if isinstance(value, dict) else [(None, None)]
         return all(_fits(key, inside[0]) and _fits(each, inside[1]) for key, each in rows)

@@ -58,8 +58,13 @@ def write(
     head = {"format": form, "version": VERSION, "sha256": digest_of(form, content)}
     text = json.dumps({**head, "content": content}, allow_nan=False).encode()
     with written_as({"file": "path"}), held(path, remedy, owner, PATIENCE) as fresh:
+        if fresh and os.path.exists(path) and os.path.getsize(path):
+            with Path(path).open("rb") as file:
+                found = _HEAD.match(file.read(1024))
+            other = "another kind" if found is None else f"format {found[1].decode(errors='replace')!r}"
+            words = f"new, or a file of format {form!r} to replace; it is of {other}, which saving would lose"
+            require(found is not None and found[1] == form.encode(), "path", words, os.fspath(path))
         if fresh:
-            _require_kind(path, form)
             continued(path)
         sweep_beside(path)
         write_whole(path, text)
@@ -69,17 +74,6 @@ def digest_of(form: str, content: dict[str, Any]) -> str:
     """Return the digest of the content; it detects damage, but no deliberate forgery."""
     text = json.dumps([form, VERSION, content], allow_nan=False)
     return hashlib.sha256(text.encode()).hexdigest()
-
-
-def _require_kind(path: str | os.PathLike[str], form: str) -> None:
-    """Raise unless a file is absent, empty or of this format."""
-    if not os.path.exists(path) or not os.path.getsize(path):
-        return
-    with Path(path).open("rb") as file:
-        found = _HEAD.match(file.read(1024))
-    other = "another kind" if found is None else f"format {found[1].decode(errors='replace')!r}"
-    words = f"new, or a file of format {form!r} to replace; it is of {other}, which saving would lose"
-    require(found is not None and found[1] == form.encode(), "path", words, os.fspath(path))
 
 
 def read(path: str | os.PathLike[str], *forms: str, max_bytes: int = MAX_BYTES) -> dict[str, Any]:
@@ -146,8 +140,12 @@ def _opened(path: str | os.PathLike[str], forms: tuple[str, ...], max_bytes: int
     with Path(path).open("rb") as file:
         _require_small(path, size := os.fstat(file.fileno()).st_size, max_bytes)
         raw = file.read(size + 1)
+
+    def no_number(text: str) -> Any:
+        raise ValueError(f"{text} is no number of JSON")
+
     try:
-        whole = json.loads(raw.decode(), parse_constant=_no_number)
+        whole = json.loads(raw.decode(), parse_constant=no_number)
     except (ValueError, RecursionError) as error:
         raise ValueError(f"path must lead to a file written by save, got {path}: {error}") from error
     whole = whole if isinstance(whole, dict) else {}
@@ -170,7 +168,3 @@ def _require_small(path: str | os.PathLike[str], size: int, max_bytes: int) -> N
         raise ValueError(
             f"{path} takes more than {max_bytes} bytes; pass max_bytes={size} or more to load it all the same"
         )
-
-
-def _no_number(text: str) -> Any:
-    raise ValueError(f"{text} is no number of JSON")

@@ -39,18 +39,24 @@ Call = tuple[str, tuple[Any, ...]]  # its name and its arguments
 class Block(NamedTuple):
     """Hold calls in columns."""
 
-    kinds: bytes  # of the calls, in order
+    events: list[str]  # names of the calls, in order
     columns: list[list[Any]]  # of each kind of call, the data of each argument, see `stacked`
 
     @classmethod
     def of(cls, calls: Sequence[Call]) -> Block:
         """Return some calls as a block."""
         each = [[arguments for name, arguments in calls if name == event] for event in EVENTS]
-        return cls(bytes(EVENTS.index(name) for name, _ in calls), [_columns(of_kind) for of_kind in each])
+        columns = [[stacked(values) for values in zip(*of_kind, strict=True)] for of_kind in each]
+        return cls([name for name, _ in calls], columns)
 
-    def calls(self, kind: int) -> Iterator[tuple[Any, ...]]:
-        """Iterate over the arguments of the calls of a kind."""
-        return zip(*map(rows_of, self.columns[kind]), strict=True)
+    @property
+    def calls(self) -> Iterator[Call]:
+        """Iterate over the calls again."""
+        rows = {
+            name: zip(*map(rows_of, each), strict=True)
+            for name, each in zip(EVENTS, self.columns, strict=True)
+        }
+        return ((name, next(rows[name])) for name in self.events)
 
 
 class CallLog:
@@ -84,15 +90,9 @@ class CallLog:
         return result
 
     @property
-    def events(self) -> list[str]:
-        """Return the names of the calls, in order."""
-        return [EVENTS[kind] for block in self._packed() for kind in block.kinds]
-
-    @property
-    def columns(self) -> list[list[Any]]:
-        """Return each argument over all calls, for each kind of call."""
-        each = [[row for block in self._packed() for row in block.calls(kind)] for kind in range(len(EVENTS))]
-        return [_columns(calls) for calls in each]
+    def whole(self) -> Block:
+        """Return all calls as one block."""
+        return Block.of([call for block in self._packed() for call in block.calls])
 
     def _packed(self) -> tuple[Block, ...]:
         """Move the latest calls to a block, at once or not at all, and return all blocks."""
@@ -102,35 +102,20 @@ class CallLog:
         return self._kept[0]
 
 
-def _columns(calls: Sequence[tuple[Any, ...]]) -> list[Any]:
-    return [stacked(values) for values in zip(*calls, strict=True)]
-
-
 def stacked(values: Sequence[Any]) -> Any:
     """Return values as data: an array where all have a shape and a type, columns of dicts, else a list."""
     first = values[0]
-    if isinstance(first, dict) and first and all(_has_keys(value, first) for value in values):
-        return {key: stacked([value[key] for value in values]) for key in first}
-    alike = isinstance(first, NUMBERS) and len(set(map(type, values))) == 1
-    array = _array(values) if alike else None
-    return list(values) if array is None else array
-
-
-def _array(values: Sequence[Any]) -> np.ndarray | None:
-    """Return numbers or arrays of one type as an array; None where none of this type holds them."""
-    first = np.asarray(values[0])
-    if first.dtype.kind not in NUMERIC:
-        return None
-    if isinstance(values[0], np.ndarray):
-        if any(value.dtype != first.dtype or value.shape != first.shape for value in values):
-            return None
-        return np.concatenate(values).reshape(len(values), *first.shape) if first.ndim else np.array(values)
-    array = np.array(values)
-    return array if array.dtype == first.dtype else None
-
-
-def _has_keys(value: Any, other: dict[str, Any]) -> bool:
-    return isinstance(value, dict) and value.keys() == other.keys()
+    if isinstance(first, dict) and first:
+        if all(isinstance(value, dict) and value.keys() == first.keys() for value in values):
+            return {key: stacked([value[key] for value in values]) for key in first}
+    elif isinstance(first, NUMBERS) and len(set(map(type, values))) == 1:
+        one, several = np.asarray(first), isinstance(first, np.ndarray)
+        alike = not several or all(x.dtype == one.dtype and x.shape == one.shape for x in values)
+        if alike and one.dtype.kind in NUMERIC:
+            whole = np.concatenate(values).reshape(len(values), *one.shape) if one.ndim else np.array(values)
+            if whole.dtype == one.dtype:  # else a number is too large for it
+                return whole
+    return list(values)
 
 
 def rows_of(data: Any) -> Iterator[Any]:
@@ -158,11 +143,8 @@ def _owned(values: Iterable[Any]) -> list[Any]:
 
 def _seen(info: Any, keys: Sequence[str]) -> dict[str, Any]:
     """Return the entries that are logged; the agent itself raises where `info` is not a dict."""
-    seen: dict[str, Any] = {}
-    for key in keys if isinstance(info, dict | Mapping) else ():  # `Mapping` alone is slow
-        if key in info:
-            seen[key] = info[key]
-    return seen
+    known = isinstance(info, dict | Mapping)  # `Mapping` alone is slow
+    return {key: info[key] for key in keys if key in info} if known else {}
 
 
 class Saving:
@@ -226,18 +208,14 @@ class Saving:
             ValueError: a kernel or an option cannot be encoded, see `agents.saving.data`, the file is not one
                 of an agent, or another process holds it.
         """
-        self._require_data()
-        events, columns = self._log.events, encode(self._log.columns)
-        write(path, FORM, {"made": encode(self._made), "events": events, "columns": columns})
-
-    def _require_data(self) -> None:
-        """Raise an error that names an option that is an object, such as a user-defined part."""
         for name, value in self._made["options"].items():
             try:
                 encode(value)
-            except ValueError as error:
+            except ValueError as error:  # an object, such as a part of the user's own
                 whose = f"the option {name!r} of {self._made['name']}"
                 raise ValueError(f"cannot save {whose}, which is no data: {error}") from error
+        events, columns = self._log.whole
+        write(path, FORM, {"made": encode(self._made), "events": events, "columns": encode(columns)})
 
     @staticmethod
     def load(path: str | os.PathLike[str], *, trust: bool = False, max_bytes: int = MAX_BYTES) -> Saving:
@@ -245,17 +223,13 @@ class Saving:
         require_switch("trust", trust)
         content = read(path, FORM, max_bytes=max_bytes)
         with parsing(path):
-            made, events = decode(content["made"]), content["events"]
+            made = decode(content["made"])
             require_types("an agent", made, MADE)
             require_registered(made["name"], trust)
             columns = decode(content["columns"])
             lacks = len(EVENTS) - len(columns)  # in older files, of the latest kinds of calls
             columns += [[]] * (lacks if lacks <= len(EVENTS) - EVENTS.index("start") else 0)
-            rows = {
-                kind: zip(*map(rows_of, each), strict=True)
-                for kind, each in zip(EVENTS, columns, strict=True)
-            }
-            calls = [(kind, next(rows[kind])) for kind in events]
+            calls = list(Block(content["events"], columns).calls)
         with playing(path):
             agent = recorded(**made)
             _replay(agent, calls)
@@ -284,8 +258,8 @@ def _replay(agent: Saving, calls: Sequence[tuple[str, tuple[Any, ...]]]) -> None
         if kind == "act":
             observation, *kept = arguments
             played = agent.act(observation)
-            if kept:
-                _require_same(t, played, kept[0])
+            for each in kept:
+                _require_same(t, played, each)
                 played = None
             continue
         getattr(agent, kind)(*arguments)

@@ -98,11 +98,11 @@ def watch(
 
 def _table(name: str, text: str) -> dict[str, Any]:
     try:
-        table = json.loads(text)
+        table, reason = json.loads(text), ""
     except json.JSONDecodeError as error:
-        raise ValueError(f"{name} must be a JSON object, got {text!r}: {error}") from error
+        table, reason = None, f": {error}"
     if not isinstance(table, dict):
-        raise ValueError(f"{name} must be a JSON object, got {text!r}")
+        raise ValueError(f"{name} must be a JSON object, got {text!r}{reason}")
     return table
 
 

@@ -6,26 +6,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.text import Text
 
-from gpbandits.commands.terminal import console, filled, print_rows
+from gpbandits.commands.terminal import completed, console, filled, print_rows
 
 if TYPE_CHECKING:
     from gpbandits.catalogue import Entry
 
 
-def _ids(incomplete: str) -> list[str]:
-    from bandit_envs.environment.registration import IDS
-
-    return [each for each in IDS if each.startswith(incomplete)]
-
-
-def _names(incomplete: str) -> list[str]:
-    from agents.registry import names
-
-    return [each for each in names() if each.startswith(incomplete)]
-
-
 ONE = "One of them, with its keywords."
+_ids = completed("bandit_envs.environment.registration", "IDS")
 Environment = Annotated[str | None, typer.Argument(metavar="[ID]", help=ONE, autocompletion=_ids)]
+_names = completed("agents.registry", "names")
 Agent = Annotated[str | None, typer.Argument(metavar="[NAME]", help=ONE, autocompletion=_names)]
 Picture = Annotated[Path | None, typer.Option(help="Write a picture (.png) of it after 20 rounds.")]
 Handles = Annotated[list[str] | None, typer.Option(help="List agents that handle this; may be repeated.")]

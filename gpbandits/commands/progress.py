@@ -111,9 +111,8 @@ def run_with_progress(
 
 def repeat_failed(number: int) -> str:
     """Say how many cells failed, and how to repeat them."""
-    if number == 1:
-        return "1 cell failed; run the same command again to repeat it alone."
-    return f"{number} cells failed; run the same command again to repeat only these."
+    several, these = ("s", "only these") if number > 1 else ("", "it alone")
+    return f"{number} cell{several} failed; run the same command again to repeat {these}."
 
 
 def end_if_failed(failed: list[Outcome]) -> None:

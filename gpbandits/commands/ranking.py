@@ -6,24 +6,15 @@ from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from rich.progress import Progress
 from rich.text import Text
 
-from bandit_envs.basics.arguments import hint
+from bandit_envs.basics.arguments import require_known
 from gpbandits.commands.run import ComputeKind, KindOption, Scheduler, TimeLimit, Workers, chosen_backend
-from gpbandits.commands.terminal import console, escaped
-
-if TYPE_CHECKING:
-    from gpbandits.exam import ExamReport
-
-
-def _parts(incomplete: str) -> list[str]:
-    from gpbandits.exam import PARTS
-
-    return [each for each in PARTS if each.startswith(incomplete)]
+from gpbandits.commands.terminal import completed, console, escaped
 
 
 def exam(
@@ -31,7 +22,7 @@ def exam(
         list[str] | None,
         typer.Argument(
             help="Parts: hpo-b, crossed-barrel, boxes, real; by default a quick choice of the first three.",
-            autocompletion=_parts,
+            autocompletion=completed("gpbandits.exam", "PARTS"),
         ),
     ] = None,
     agent: Annotated[
@@ -51,11 +42,10 @@ def exam(
     """Play tests of others, and print their published numbers beside ours or those of your agent."""
     from gpbandits.commands.progress import interruptible, repeat_failed
     from gpbandits.exam import PARTS, QUICK, Sitting
+    from gpbandits.report.page import write_table
 
     for name in parts or ():
-        if name not in PARTS:
-            choices = ", ".join(PARTS)
-            raise ValueError(f"unknown part {name!r}{hint(name, PARTS)}; choose one of {choices}")
+        require_known("part", name, PARTS)
     sitting = Sitting(out, tuple(agent or ()), seeds, questions, not parts, workers, _bar)
     _ = sitting.entrants  # raises before anything is played
     failures = []
@@ -65,7 +55,9 @@ def exam(
         failures += report.failures
         for table in report.tables:
             console().print(table, "")
-        _keep(report, out)
+            write_table(table, out / "tables", table.name)
+        if report.figure is not None:
+            report.figure.savefig(out / f"{report.tables[0].name}.png", dpi=120)
     console().print(f"Results, tables and figures in {out}.", soft_wrap=True)
     if failures:
         errors = console(stderr=True)
@@ -83,16 +75,6 @@ def _bar(title: str, total: int) -> Iterator[Callable[[], None]]:
     with Progress(*bar_columns("cells"), console=console()) as bars:
         task = bars.add_task(title, total=total)
         yield lambda: bars.advance(task)
-
-
-def _keep(report: "ExamReport", folder: Path) -> None:
-    """Write tables and a figure beside the rows."""
-    from gpbandits.report.page import write_table
-
-    for table in report.tables:
-        write_table(table, folder / "tables", table.name)
-    if report.figure is not None:
-        report.figure.savefig(folder / f"{report.tables[0].name}.png", dpi=120)
 
 
 _INTERRUPTED = "Interrupted: finished cells are kept; run the command again to continue."
@@ -202,14 +184,12 @@ def leaderboard(
             own, REFERENCE, cut_notes([result.environment for result in own], entries.cuts)
         )
     raised = [(str(outcome.cell), str(outcome.failure).strip().splitlines()[-1]) for outcome in failed]
-    chosen = [part for name in env or () for part in ("--env", name)]
-    chosen += [part for name in agent or () for part in ("--agent", name)]
-    settings = ["--trials", str(trials), *([] if horizon is None else ["--horizon", str(horizon)])]
-    settings += ["--seed", str(seed)]
-    settings += [] if suite is SuiteKind.IDS else ["--suite", suite]
-    settings += [] if against is None else ["--against", str(against)]
-    settings += [] if time_limit is None else ["--time-limit", f"{time_limit:g}"]
-    command = shlex.join(["gpbandits", "leaderboard", *settings, *chosen])
+    given = [("--trials", trials), ("--horizon", horizon), ("--seed", seed)]
+    given += [("--suite", None if suite is SuiteKind.IDS else suite), ("--against", against)]
+    given += [("--time-limit", None if time_limit is None else f"{time_limit:g}")]
+    given += [*(("--env", name) for name in env or ()), *(("--agent", name) for name in agent or ())]
+    settings = [str(part) for option, value in given if value is not None for part in (option, value)]
+    command = shlex.join(["gpbandits", "leaderboard", *settings])
     units = None
     if suite is SuiteKind.REAL:
         classes["all"] = Standings(results, REFERENCE)

@@ -9,11 +9,10 @@ import typer
 from rich.text import Text
 
 from bandit_envs.basics.arguments import require
-from gpbandits.commands.terminal import console, print_rows
+from gpbandits.commands.terminal import completed, console, print_rows
 
 if TYPE_CHECKING:
     from gpbandits.experiments.backends import Backend
-    from gpbandits.reproductions import Reproduction
     from gpbandits.reproductions.study_figure import Compute, Part, Results
 
 ALL = "all"
@@ -118,17 +117,12 @@ def run(
     end_if_failed(failed)
 
 
-def _figures(incomplete: str) -> list[str]:
-    from gpbandits.reproductions import REPRODUCTIONS
-
-    return [each for each in (ALL, *REPRODUCTIONS) if each.startswith(incomplete)]
-
-
 def reproduce(
     name: Annotated[
         str | None,
         typer.Argument(
-            help="Name of a figure, or `all`; by default the figures are listed.", autocompletion=_figures
+            help="Name of a figure, or `all`; by default the figures are listed.",
+            autocompletion=completed("gpbandits.reproductions", "REPRODUCTIONS", ALL),
         ),
     ] = None,
     quick: Annotated[
@@ -143,6 +137,9 @@ def reproduce(
     scheduler: Scheduler = None,
 ) -> None:
     """Reproduce a figure of a paper and judge its claims; without a name, list the figures."""
+    from rich.markdown import Markdown
+
+    from gpbandits.evaluation.plots import save_figure
     from gpbandits.reproductions import REPRODUCTIONS, find
     from gpbandits.reproductions.page import write_page
 
@@ -150,34 +147,21 @@ def reproduce(
     chosen = REPRODUCTIONS.values() if name == ALL else [find(name)] if name else []
     processes = 0 if backend is ComputeKind.DASK else workers or cpu_count() or 1
     compute = _computing(chosen_backend(backend, scheduler, workers), processes if quick else 0)
-    for reproduction in chosen:
-        _reproduce(reproduction, out, quick, compute)
+    figures = out / ("figures-quick" if quick else "figures")
+    for each in chosen:
+        findings = each.run(out, quick, compute)
+        figures.mkdir(parents=True, exist_ok=True)
+        for stem, figure in findings.figures.items():
+            save_figure(figure, figures / f"{stem}.png")
+        head, why = f"# {each.paper}, {each.title}", f"Why we differ: {each.differs}"
+        parts = (head, "The paper says:", findings.claims, findings.text, why)
+        console().print(Markdown("\n\n".join(parts)))
+        console().print(f"Figures in {figures}.", soft_wrap=True)
     if page is not None:
         write_page(page, list(REPRODUCTIONS.values()), out, quick)
     if not chosen and page is None:
         rows = [(each.name, each.paper, each.title) for each in REPRODUCTIONS.values()]
         print_rows("Reproductions", ("name", "paper", "figure"), rows)
-
-
-def _reproduce(reproduction: "Reproduction", out: Path, quick: bool, compute: "Compute") -> None:
-    from rich.markdown import Markdown
-
-    from gpbandits.evaluation.plots import save_figure
-
-    findings = reproduction.run(out, quick, compute)
-    figures = out / ("figures-quick" if quick else "figures")
-    figures.mkdir(parents=True, exist_ok=True)
-    for name, figure in findings.figures.items():
-        save_figure(figure, figures / f"{name}.png")
-    parts = (
-        f"# {reproduction.paper}, {reproduction.title}",
-        "The paper says:",
-        findings.claims,
-        findings.text,
-        f"Why we differ: {reproduction.differs}",
-    )
-    console().print(Markdown("\n\n".join(parts)))
-    console().print(f"Figures in {figures}.", soft_wrap=True)
 
 
 def _computing(backend: "Backend", announced: int) -> "Compute":
@@ -231,7 +215,7 @@ def table(
     """Compare agents on a table: which would have found the best row, how soon, and at what price."""
     from bandit_envs.problems.table import reading_of
     from gpbandits.evaluation.plots import save_figure
-    from gpbandits.experiments import load_study, open_results
+    from gpbandits.experiments import AgentEntry, EnvironmentEntry, Study, load_study, open_results
     from gpbandits.experiments.toml import study_text
     from gpbandits.report import write_report
     from gpbandits.report.own_table import add_to_page, found_rows, near_gap, table_figure
@@ -254,7 +238,8 @@ def table(
     reading = reading_of(file, **{name: kwargs.get(name) for name in ("arms", "context", "changes", "never")})
     for line in reading.said:
         console().print(Text(line))
-    study = _study(file.stem, kwargs, _names(agents), trials, seed)
+    entries = tuple(AgentEntry(name, name) for name in _names(agents))
+    study = Study("table", trials, (EnvironmentEntry(ENV_ID, file.stem, kwargs),), entries, seed)
     out.mkdir(parents=True, exist_ok=True)
     times = [each for each in dict.fromkeys((price, delay)) if each and each in reading.table.columns]
     save_figure(table_figure(reading, reward, minimise, times), out / "table.png")
@@ -267,13 +252,6 @@ def table(
     add_to_page(page, reading.said, header, rows)
     print_rows("Best rows found", header, rows)
     console().print(f"Page in {page}, the table in {out / 'table.png'}.", soft_wrap=True)
-
-
-def _study(label: str, kwargs: dict[str, Any], agents: list[str], trials: int, seed: int) -> Any:
-    from gpbandits.experiments.study import AgentEntry, EnvironmentEntry, Study
-
-    entries = tuple(AgentEntry(name, name) for name in agents)
-    return Study("table", trials, (EnvironmentEntry(ENV_ID, label, kwargs),), entries, seed)
 
 
 def _names(text: str) -> list[str]:

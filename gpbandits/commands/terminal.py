@@ -4,6 +4,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterable
+from importlib import import_module
 from textwrap import fill
 from typing import Any
 
@@ -27,37 +28,23 @@ def filled(text: str, width: int) -> str:
 
 
 def _block(lines: list[str], width: int) -> list[str]:
-    if lines[0] in _TITLES:
-        return [lines[0], *(_filled(item, width) for item in _joined(lines[1:], _begins_item))]
-    if any(line.startswith((" ", "- ", "|", ">>>")) for line in lines):
+    titled = lines[0] in _TITLES
+    if not titled and any(line.startswith((" ", "- ", "|", ">>>")) for line in lines):
         return lines
-    return [_filled(item, width) for item in _joined(lines, lambda line: False)]
-
-
-def _begins_item(line: str) -> bool:
-    return _ITEM.match(line) is not None and not line.startswith(_STEP * 2)
-
-
-def _joined(lines: list[str], begins: Callable[[str], bool]) -> list[str]:
     items: list[str] = []
-    for line in lines:
-        if not items or begins(line):
+    for line in lines[titled:]:
+        begins = titled and _ITEM.match(line) is not None and not line.startswith(_STEP * 2)
+        if not items or begins:
             items.append(line)
         else:
             items[-1] += " " + line.strip()
-    return items
+    return [*lines[:titled], *(_filled(item, width) for item in items)]
 
 
 def _filled(item: str, width: int) -> str:
     indent = item[: len(item) - len(item.lstrip())]
-    return fill(
-        item.strip(),
-        width,
-        initial_indent=indent,
-        subsequent_indent=indent and indent + _STEP,
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
+    layout: Any = {"initial_indent": indent, "subsequent_indent": indent and indent + _STEP}
+    return fill(item.strip(), width, break_long_words=False, break_on_hyphens=False, **layout)
 
 
 class _PlainConsole(Console):
@@ -72,6 +59,17 @@ class _PlainConsole(Console):
 def escaped(text: str) -> str:
     """Replace C0 and C1 control characters by escapes, except tabs and ends of lines."""
     return printable(text, spared="\t\n")
+
+
+def completed(module: str, names: str, *others: str) -> Callable[[str], list[str]]:
+    """Return what completes names of a module, a collection or a function of one, imported when asked."""
+
+    def complete(incomplete: str) -> list[str]:
+        known: Any = getattr(import_module(module), names)
+        found: Any = known() if callable(known) else known
+        return [each for each in (*others, *found) if each.startswith(incomplete)]
+
+    return complete
 
 
 def console(stderr: bool = False) -> Console:

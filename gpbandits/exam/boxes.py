@@ -106,27 +106,21 @@ class Boxes(PlayedPart):
         box = {name: Linear(*bounds) for name, bounds in zip(names, game.bounds, strict=True)}
         limits = {} if game.cost is None else {"constraints": ["cost"]}
         tuner = entrant.on_box(box, game.first + questions, seed, **limits)
-        low, high = np.array(game.bounds).T
         regret = []
+
+        def measured(point: Floats) -> tuple[float, dict[str, float] | None]:
+            value, costs = game.function(point), None if game.cost is None else {"cost": game.cost(point)}
+            regret.append(game.largest if costs and costs["cost"] > 0 else value - game.least)
+            return value, costs
+
+        low, high = np.array(game.bounds).T
         for point in generator(self.name, task, seed).uniform(low, high, (game.first, len(low))):
-            value, costs = _measured(game, point)
-            tuner.add(dict(zip(names, point.tolist(), strict=True)), value, costs)
-            regret.append(_regret(game, value, costs))
+            tuner.add(dict(zip(names, point.tolist(), strict=True)), *measured(point))
         for _ in range(questions):
             ticket, parameters = tuner.ask()
-            value, costs = _measured(game, np.array(list(parameters.values())))
-            tuner.tell(ticket, value, costs)
-            regret.append(_regret(game, value, costs))
+            tuner.tell(ticket, *measured(np.array(list(parameters.values()))))
         best = np.minimum.accumulate(regret)[game.first :]
-        return best[self.kept_until(task, questions) - 1]
+        return best[self.kept_until(questions) - 1]
 
     def published(self, at: Milestone, tasks: Sequence[str]) -> dict[str, Published]:
         return PUBLISHED[at] if tasks else {}
-
-
-def _measured(game: BoxTask, point: Floats) -> tuple[float, dict[str, float] | None]:
-    return game.function(point), None if game.cost is None else {"cost": game.cost(point)}
-
-
-def _regret(game: BoxTask, value: float, costs: dict[str, float] | None) -> float:
-    return game.largest if costs and costs["cost"] > 0 else value - game.least

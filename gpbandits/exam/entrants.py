@@ -86,18 +86,12 @@ class Entrant:
     def code(self, module: str) -> str:
         """Return a digest of the code that plays a part of this module."""
         own = [] if self.name == TUNER else [each.split(".")[0] for each in agent_modules(self.name)]
-        packages = sorted({"bandit_envs", "agents", __name__, TableSpace.__module__, module, *own})
-        words = " ".join(digest(each) for each in packages)
+        words = " ".join(map(digest, sorted({"bandit_envs", "agents", __name__, module, *own})))
         return hashlib.sha256(words.encode()).hexdigest()[:12]
 
     @property
     def _factory(self) -> AgentFactory:
         return resolve_agent((self.name, self.options))
-
-
-def first_rows(rows: int, number: int, part: str, task: str, seed: int) -> list[int]:
-    """Return different random rows, the same for every entrant."""
-    return generator(part, task, seed).choice(rows, number, replace=False).tolist()
 
 
 def generator(part: str, task: str, seed: int) -> np.random.Generator:

@@ -25,11 +25,6 @@ STATISTICS = ("mean", "median", "worst", "share within")
 Bar = Callable[[str, int], AbstractContextManager[Callable[[], None]]]  # of a title and a number of cells
 
 
-def no_bar(title: str, total: int) -> AbstractContextManager[Callable[[], None]]:
-    """Show nothing."""
-    return nullcontext(lambda: None)
-
-
 @dataclass(frozen=True)
 class Sitting:
     """A sitting says who is examined, how thoroughly, and where results are kept.
@@ -50,7 +45,7 @@ class Sitting:
     questions: int | None = None
     quick: bool = False
     workers: int = 1
-    bar: Bar = no_bar
+    bar: Bar = lambda title, total: nullcontext(lambda: None)  # shows nothing
 
     def __post_init__(self) -> None:
         for name in ("seeds", "questions"):

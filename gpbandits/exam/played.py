@@ -33,25 +33,16 @@ class RowFile:
         self.path, self.header = path, [*FIELDS, *(f"q{each}" for each in kept)]
         self.rows: dict[Key, ExamRow] = {each.key: each for each in self._read()}
 
-    def holds(self, key: Key, code: str) -> bool:
-        """Return whether the row of a key was computed by this code."""
-        return key in self.rows and self.rows[key].code == code
-
     def add(self, row: ExamRow) -> None:
         """Keep a row in place of one with the same key, and write the file."""
         self.rows[row.key] = row
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow(self.header)
-        for key in sorted(self.rows, key=lambda key: (key[1], *key)):
-            writer.writerow(self._line(self.rows[key]))
+        for _, each in sorted(self.rows.items(), key=lambda item: (item[0][1], *item[0])):
+            line = [*each[:5], f"{each.seconds:.1f}", *(f"{value:.6g}" for value in each.values)]
+            writer.writerow(line + [""] * (len(self.header) - len(line)))
         write_whole(self.path, text.getvalue().encode())
-
-    def _line(self, row: ExamRow) -> list[str]:
-        numbers = [f"{value:.6g}" for value in row.values]
-        blank = [""] * (len(self.header) - len(FIELDS) - len(numbers))
-        first = [row.task, row.entrant, str(row.seed), str(row.questions), row.code, f"{row.seconds:.1f}"]
-        return [*first, *numbers, *blank]
 
     def _read(self) -> list[ExamRow]:
         if not self.path.exists():
@@ -59,15 +50,15 @@ class RowFile:
         header, *lines = [*csv.reader(self.path.read_text(encoding="utf-8").splitlines())] or [[]]
         if header != self.header or any(len(line) != len(header) for line in lines):
             raise ValueError(f"{self.path} holds no rows of this part; move it away, or give another --out")
-        return [self._row(line) for line in lines]
-
-    def _row(self, line: list[str]) -> ExamRow:
-        task, entrant, seed, questions, code, seconds, *numbers = line
-        try:
-            values = np.array([float(each) for each in numbers if each])
-            return ExamRow(task, entrant, int(seed), int(questions), code, float(seconds), values)
-        except ValueError as error:
-            raise ValueError(f"{self.path} has a damaged row, {','.join(line[:4])}: {error}") from None
+        rows = []
+        for task, entrant, seed, questions, code, seconds, *numbers in lines:
+            try:
+                values = np.array([float(each) for each in numbers if each])
+                rows.append(ExamRow(task, entrant, int(seed), int(questions), code, float(seconds), values))
+            except ValueError as error:
+                where = f"{task},{entrant},{seed},{questions}"
+                raise ValueError(f"{self.path} has a damaged row, {where}: {error}") from None
+        return rows
 
 
 class PlayedPart(ComparedPart):
@@ -89,7 +80,7 @@ class PlayedPart(ComparedPart):
         """Return the number of questions of a task."""
         return self.kept[-1]
 
-    def kept_until(self, task: str, questions: int) -> Ints:
+    def kept_until(self, questions: int) -> Ints:
         """Return the questions of `kept` that a task has when it is asked so many."""
         return np.array([each for each in self.kept if each <= questions], dtype=np.int64)
 
@@ -97,23 +88,34 @@ class PlayedPart(ComparedPart):
         from gpbandits.exam.report import part_figure, part_table
 
         cells = list(self.cells(sitting))
-        path, failures = sitting.folder / f"{self.name}.csv", []
+        path = sitting.folder / f"{self.name}.csv"
         path.parent.mkdir(parents=True, exist_ok=True)
         with held(path, "another exam writes it: wait for its end, or give another --out"):
             rows = RowFile(path, self.kept)
-            missing = [cell for cell in cells if not rows.holds(cell.key, cell.code)]
-            with sitting.bar(self.title, len(missing)) as advance:
-                for outcome in _outcomes(missing, sitting.workers):
-                    if isinstance(outcome, ExamRow):
-                        rows.add(outcome)
-                    else:
-                        failures.append(outcome)
-                    advance()
+            failures = self._play_missing(cells, rows, sitting)
         tasks = list(dict.fromkeys(cell.task for cell in cells))
         shown = [row for row in rows.rows.values() if row.questions == self._asked(row.task, sitting)]
         table = part_table(self, shown, tasks)
         table = replace(table, notes=(*table.notes, *self.left_out(sitting)))
         return ExamReport([table], part_figure(self, shown, tasks), failures)
+
+    def _play_missing(
+        self, cells: Sequence[ExamCell], rows: RowFile, sitting: Sitting
+    ) -> list[tuple[str, str]]:
+        """Add the rows that are missing, and return the cells that failed, each with its traceback."""
+        missing = [x for x in cells if x.key not in rows.rows or rows.rows[x.key].code != x.code]
+        outcomes, failures = (computed(cell, ()) for cell in missing), []
+        if sitting.workers > 1 and len(missing) > 1:
+            calls = [delayed(computed)(cell, tuple(sys.path)) for cell in missing]
+            outcomes = in_processes(sitting.workers, calls, pre_dispatch=2 * sitting.workers)
+        with sitting.bar(self.title, len(missing)) as advance:
+            for outcome in outcomes:
+                if isinstance(outcome, ExamRow):
+                    rows.add(outcome)
+                else:
+                    failures.append(outcome)
+                advance()
+        return failures
 
     def left_out(self, sitting: Sitting) -> list[str]:
         """Return a note on each entrant that is left out of some tasks, with what it lacks there."""
@@ -172,12 +174,3 @@ def computed(cell: ExamCell, path: Sequence[str]) -> ExamRow | tuple[str, str]:
     except Exception:  # an entrant may raise anything, and others go on
         return str(cell), traceback.format_exc()
     return ExamRow(*cell.key, cell.code, time.perf_counter() - begun, values)
-
-
-def _outcomes(cells: Sequence[ExamCell], workers: int) -> Iterator[ExamRow | tuple[str, str]]:
-    """Yield outcomes as they finish."""
-    if workers == 1 or len(cells) < 2:
-        yield from (computed(cell, ()) for cell in cells)
-        return
-    calls = [delayed(computed)(cell, tuple(sys.path)) for cell in cells]
-    yield from in_processes(workers, calls, pre_dispatch=2 * workers)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -19,7 +19,8 @@ WIDTH, HEIGHT, COLUMNS = 4.6, 3.4, 2  # of a panel in inches; panels in a row
 MOST = 6  # entries of a legend inside its panel
 MOST_COLUMNS = 4  # milestones that are columns of a table
 Found = dict[Milestone, Any]  # Published, or None where an entrant has not played all
-Layout = tuple[tuple[str, ...], list[tuple[str | int | None, ...]], set[tuple[int, int]]]
+Owners = Mapping[str, Found]
+Line = tuple[str | int | None, ...]
 Played = Mapping[str, Mapping[str, Floats]]  # entrant -> task -> (seeds, k)
 # Marks that the package's own entrants must reach in the whole exam, by part and title of a milestone.
 MARKS: Mapping[str, Mapping[str, float]] = {
@@ -62,17 +63,6 @@ def found_at(part: ComparedPart, at: Milestone, played: Mapping[str, Floats], ta
     return at.of({task: played[task][:, place] for task in own}, part.better)
 
 
-class Numbers(NamedTuple):
-    """What a table shows: published numbers and those of entrants at milestones."""
-
-    shown: Sequence[Milestone]
-    theirs: Mapping[str, Found]
-    ours: Mapping[str, Found]
-    seeds: Mapping[str, int]  # of each entrant
-    marks: Mapping[str, float]
-    more: bool  # whether more is better
-
-
 def part_table(part: ComparedPart, rows: Sequence[ExamRow], tasks: Sequence[str]) -> Table:
     """Return published numbers, those of entrants, in bold what reaches a mark, and the marks.
 
@@ -86,64 +76,58 @@ def part_table(part: ComparedPart, rows: Sequence[ExamRow], tasks: Sequence[str]
     played = played_by(rows, tasks)
     ours = {who: {at: found_at(part, at, own, tasks) for at in shown} for who, own in played.items()}
     seeds = {who: min(map(len, own.values())) for who, own in played.items()}
-    layout = _by_owner if len(shown) <= MOST_COLUMNS else _by_milestone
-    found = Numbers(shown, theirs, ours, seeds, _marks(part, tasks), part.better > 0)
-    header, lines, bold = layout(found)
+    known = MARKS.get(part.name, {}) if set(tasks) == set(part.tasks) else {}
+    marks = {at: Published(known[at.title]) for at in shown if at.title in known}
+    reached = [
+        (i, j)
+        for i, found in enumerate(ours.values())
+        for j, at in enumerate(shown)
+        if at in marks and found[at] is not None and _reaches(found[at].value, at, marks[at].value, part)
+    ]
+    if len(shown) <= MOST_COLUMNS:
+        header, lines = _by_owner(shown, theirs, ours, seeds, marks)
+        bold = {(len(theirs) + i, 2 + j) for i, j in reached}
+    else:
+        header, lines = _by_milestone(shown, theirs, ours, seeds, marks)
+        bold = {(j, 2 + i) for i, j in reached}
     size = f"{part.quantity}; {len(tasks)} of {len(part.tasks)} tasks."
-    first = (size[0].upper() + size[1:], *([_MARKS] if _marks(part, tasks) else []))
+    first = (size[0].upper() + size[1:], *([_MARKS] if marks else []))
     notes = (*first, *part.notes, _ERRORS, f"Source: {part.source}.")
     return Table(part.title, header, tuple(lines), notes, bold=frozenset(bold), name=part.name)
 
 
-def _by_owner(found: Numbers) -> Layout:
-    """Return header, lines and places in bold of a table with a line an owner of numbers."""
-    shown, theirs, ours, seeds, marks, more = found
+def _by_owner(
+    shown: Sequence[Milestone], theirs: Owners, ours: Owners, seeds: Mapping[str, int], marks: Found
+) -> tuple[tuple[str, ...], list[Line]]:
+    """Return header and lines of a table with a line an owner of numbers."""
     header = ("published, then played here", "seeds", *(at.title for at in shown))
-    lines: list[tuple[str | int | None, ...]]
-    lines = [(who, None, *(_text(each.get(at)) for at in shown)) for who, each in theirs.items()]
+    lines: list[Line] = [(who, None, *(_text(each.get(at)) for at in shown)) for who, each in theirs.items()]
     lines += [(who, seeds[who], *(_text(each[at]) for at in shown)) for who, each in ours.items()]
-    lines += [("mark", None, *(_text(_mark(at, marks)) for at in shown))] if marks else []
-    places = _reached(shown, list(ours.values()), marks, more)
-    return header, lines, {(len(theirs) + i, 2 + j) for i, j in places}
+    lines += [("mark", None, *(_text(marks.get(at)) for at in shown))] if marks else []
+    return header, lines
 
 
-def _by_milestone(found: Numbers) -> Layout:
-    """Return header, lines and places in bold of a table with a line a milestone."""
-    shown, theirs, ours, seeds, marks, more = found
+def _by_milestone(
+    shown: Sequence[Milestone], theirs: Owners, ours: Owners, seeds: Mapping[str, int], marks: Found
+) -> tuple[tuple[str, ...], list[Line]]:
+    """Return header and lines of a table with a line a milestone."""
     entrants = [f"{who} ({number} seed{'s' * (number > 1)})" for who, number in seeds.items()]
     header = ("milestone", "published", *entrants, *(["mark"] if marks else []))
-    lines = []
+    lines: list[Line] = []
     for at in shown:
         others = ", ".join(f"{each[at]} ({who})" for who, each in theirs.items() if at in each)
-        mark = [_text(_mark(at, marks))] if marks else []
+        mark = [_text(marks.get(at))] if marks else []
         lines.append((at.title, others or None, *(_text(each[at]) for each in ours.values()), *mark))
-    return header, lines, {(j, 2 + i) for i, j in _reached(shown, list(ours.values()), marks, more)}
+    return header, lines
 
 
 def _text(value: Published | None) -> str | None:
     return None if value is None else str(value)
 
 
-def _mark(at: Milestone, marks: Mapping[str, float]) -> Published | None:
-    return Published(marks[at.title]) if at.title in marks else None
-
-
-def _marks(part: ComparedPart, tasks: Sequence[str]) -> Mapping[str, float]:
-    """Return the marks of a part by title, none unless all its tasks are shown."""
-    return MARKS.get(part.name, {}) if set(tasks) == set(part.tasks) else {}
-
-
-def _reached(
-    shown: Sequence[Milestone], ours: Sequence[Found], marks: Mapping[str, float], more: bool
-) -> Iterator[tuple[int, int]]:
-    """Yield entrant and milestone where a mark is reached."""
-    for j, at in enumerate(shown):
-        for i, found in enumerate(ours):
-            value, greater = found.get(at), more or at.statistic == "share within"
-            if value is None or at.title not in marks:
-                continue
-            if value.value >= marks[at.title] if greater else value.value <= marks[at.title]:
-                yield i, j
+def _reaches(value: float, at: Milestone, mark: float, part: ComparedPart) -> bool:
+    """Return True where a number at a milestone is as good as a mark."""
+    return value >= mark if part.better > 0 or at.statistic == "share within" else value <= mark
 
 
 def part_figure(part: ComparedPart, rows: Sequence[ExamRow], tasks: Sequence[str]) -> Figure | None:
@@ -170,8 +154,11 @@ def _draw(
     for at in group:
         for who, value in part.published(at, part.tasks_of(at, tasks)).items():
             points.setdefault(who, []).append((at.question, value.value))
-    lines = {who: _curve(part, group[0], own, tasks) for who, own in played.items()}
-    lines = {who: line for who, line in lines.items() if line}
+    lines = {}
+    for who, values in played.items():
+        found = [(q, found_at(part, group[0]._replace(question=q), values, tasks)) for q in part.kept]
+        if line := [(question, value.value) for question, value in found if value is not None]:
+            lines[who] = line
     looks = styles(len(lines) + len(points))
     for (who, line), look in zip(lines.items(), looks, strict=False):
         axes.plot(*np.array(line).T, look.dashes, color=look.colour, label=who)
@@ -187,10 +174,3 @@ def _draw(
         axes.set_yscale("log")
     beside = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0)} if len(lines) + len(points) > MOST else {}
     axes.legend(fontsize=7, frameon=False, **beside)
-
-
-def _curve(
-    part: ComparedPart, at: Milestone, played: Mapping[str, Floats], tasks: Sequence[str]
-) -> list[tuple[int, float]]:
-    found = [(q, found_at(part, at._replace(question=q), played, tasks)) for q in part.kept]
-    return [(question, value.value) for question, value in found if value is not None]

@@ -15,13 +15,12 @@ from bandit_envs.basics.types import Floats
 from bandit_envs.data.runs import load_runs, origins
 from bandit_envs.data.tables import HPOB_ORIGIN, HPOB_TABLES, load_hpob
 from gpbandits.evaluation.result import Result
-from gpbandits.evaluation.table import Table
-from gpbandits.exam.entrants import TUNER, Entrant, TablePlayer, first_rows
+from gpbandits.exam.entrants import TUNER, Entrant, TablePlayer, generator
 from gpbandits.exam.part import ExamPart, ExamReport, Milestone, Published, Sitting
 from gpbandits.exam.played import PlayedPart
-from gpbandits.experiments import Store, Study, run
+from gpbandits.experiments import Store, run
 from gpbandits.experiments.store import CELLS
-from gpbandits.report.entrants import REFERENCE, Entries, enter
+from gpbandits.report.entrants import REFERENCE, enter
 from gpbandits.report.holdings import Holdings
 from gpbandits.report.standings import Standings, has_loss
 
@@ -37,10 +36,12 @@ def published_rows() -> tuple[dict[str, str], ...]:
     return tuple(csv.DictReader(text.splitlines()))
 
 
-def asked_rows(player: TablePlayer, values: Floats, first: list[int], questions: int) -> list[int]:
-    """Return the first rows of a table and those that a player asks for, told the value of each, (A,)."""
-    rows = list(first)
-    for row in first:
+def asked_rows(
+    player: TablePlayer, values: Floats, first: int, questions: int, rng: np.random.Generator
+) -> list[int]:
+    """Return random first rows of a table and those that a player asks for, told the value of each, (A,)."""
+    rows: list[int] = rng.choice(len(values), first, replace=False).tolist()
+    for row in rows:
         player.tell(row, float(values[row]))
     for _ in range(questions):
         rows.append(player.ask())
@@ -74,12 +75,11 @@ class HPOB(PlayedPart):
 
     def play(self, task: str, entrant: Entrant, seed: int, questions: int) -> Floats:
         table = load_hpob(task)
-        regret = 1.0 - table.normalised
         player = entrant.on_table(table.unit, FIRST + questions, seed)
-        chosen = first_rows(len(regret), FIRST, self.name, task, seed)
-        chosen = asked_rows(player, table.normalised, chosen, questions)
-        best = np.minimum.accumulate(regret[chosen])[FIRST - 1 :]
-        return best[self.kept_until(task, questions)]
+        rng = generator(self.name, task, seed)
+        chosen = asked_rows(player, table.normalised, FIRST, questions, rng)
+        best = np.minimum.accumulate(1.0 - table.normalised[chosen])[FIRST - 1 :]
+        return best[self.kept_until(questions)]
 
     def published(self, at: Milestone, tasks: Sequence[str]) -> dict[str, Published]:
         values: dict[str, list[float]] = {}
@@ -120,12 +120,12 @@ class CrossedBarrel(PlayedPart):
         runs = load_runs("materials/Crossed barrel")
         toughness = runs.mean("value")
         player = entrant.on_table(runs.unit, questions, seed)
-        chosen = first_rows(len(toughness), STRUCTURES, self.name, task, seed)
-        chosen = asked_rows(player, toughness, chosen, questions - STRUCTURES)
+        rng = generator(self.name, task, seed)
+        chosen = asked_rows(player, toughness, STRUCTURES, questions - STRUCTURES, rng)
         among = np.zeros(len(toughness), dtype=np.bool_)
         among[np.argsort(toughness)[-BEST:]] = True
         found = among[chosen].cumsum().astype(np.float64)
-        return found[self.kept_until(task, questions) - 1]
+        return found[self.kept_until(questions) - 1]
 
     def published(self, at: Milestone, tasks: Sequence[str]) -> dict[str, Published]:
         return {"GP Matern, LCB 2": LIANG[at.question]} if at.question in LIANG and tasks else {}
@@ -147,23 +147,18 @@ class RealTasks(ExamPart):
         chosen = {name: number for name, number in given.items() if number is not None}
         entries = enter(agents=entrants, suite="real", **chosen)
         store = Store(sitting.folder / self.name / CELLS)
-        failures = [each for study in entries.studies for each in self._played(study, store, sitting)]
-        return ExamReport(self._ranked(entries, store), None, failures)
-
-    def _played(self, study: Study, store: Store, sitting: Sitting) -> list[tuple[str, str]]:
-        """Play what is missing of a task, and return the cells that failed, each with its traceback."""
-        missing = len(list(store.survey(study).missing))
-        with sitting.bar(study.environments[0].label, missing) as advance:
-            failed = run(study, store, sitting.workers, lambda outcome: advance())
-        return [(str(each.cell), str(each.failure)) for each in failed]
-
-    def _ranked(self, entries: Entries, store: Store) -> list[Table]:
-        """Return the table of each family with results."""
+        failures: list[tuple[str, str]] = []
         families: dict[str, list[Result]] = {}
         for study in entries.studies:
+            missing = len(list(store.survey(study).missing))
+            with sitting.bar(study.environments[0].label, missing) as advance:
+                failed = run(study, store, sitting.workers, lambda outcome: advance())
+            failures += [(str(each.cell), str(each.failure)) for each in failed]
             result = Holdings(study, store, by_installed=True).result(study.environments[0])
             if result is not None and has_loss(result, REFERENCE):
                 families.setdefault(entries.classes[result.environment], []).append(result)
         tables = {name: Standings(results, REFERENCE).overall() for name, results in sorted(families.items())}
-        titles = {name: f"{self.title}: {name}" for name in tables}
-        return [replace(tables[name], title=titles[name], name=f"real-{name}") for name in tables]
+        shown = [
+            replace(each, title=f"{self.title}: {name}", name=f"real-{name}") for name, each in tables.items()
+        ]
+        return ExamReport(shown, None, failures)

@@ -63,8 +63,8 @@ class Shard(NamedTuple):
     def ordered(self, items: Sequence[Item]) -> list[Item]:
         """Return the items in the order in which this job takes them: its own, then the others."""
         own = range(self.place - 1, len(items), self.number)
-        others = [i for i in reversed(range(len(items))) if i % self.number != self.place - 1]
-        return [items[i] for i in (*own, *([] if self.only else others))]
+        others = (i for i in reversed(range(len(items))) if i not in own and not self.only)
+        return [items[i] for i in (*own, *others)]
 
     def __str__(self) -> str:
         return f"{self.place}/{self.number}"
@@ -138,36 +138,33 @@ def run(
     """
     require(time_limit is None or time_limit > 0.0, "time_limit", "a number of seconds above 0", time_limit)
     store.folder.mkdir(parents=True, exist_ok=True)
-    known = store.survey(study) if known is None else known
+    known = known or store.survey(study)
     cells = list(zip(known.cells, known.keys, strict=True))
     cells = cells if shard is None else shard.ordered(cells)  # of all, so that jobs have the same shares
     missing = [each for each in cells if each[1] not in known.valid]
     backend, left = backend or local(workers), []
+    folder = store.folder.absolute()
+
+    def task(cell: Cell, key: str, wait: bool = False) -> CellTask:
+        return CellTask(cell, folder / f"{key}.parquet", store.metadata(cell), wait, time_limit)
+
     sweep(store.folder)
     with tidied(store.folder):
         failed = []
         for start in range(0, len(missing), AT_ONCE):
             some = missing[start : start + AT_ONCE]
-            tasks = [_task(store, each, time_limit) for each in some]
-            failed += _computed(backend, tasks, report, left.append)
+            failed += _computed(backend, [task(*each) for each in some], report, left.append)
             without = {id(cell) for cell in left} | {id(outcome.cell) for outcome in failed}
             note(store.folder, [key for cell, key in some if id(cell) not in without])
         if shard is not None:
             return failed
         names = {id(cell) for cell in left}
-        awaited = [each for each in missing if id(each[0]) in names]
-        waiting = [_task(store, each, time_limit)._replace(wait=True) for each in awaited]
+        waiting = [task(*each, wait=True) for each in missing if id(each[0]) in names]
         if waiting:
             whom = sorted({holder(task.path.parent, task.path.stem) for task in waiting})
             text = f"waiting for {', '.join(whom)} of another run, computing {len(waiting)} cells of this one"
             warnings.warn(text, stacklevel=2)
         return failed + _computed(backend, waiting, report, left.append)
-
-
-def _task(store: Store, named: tuple[Cell, str], time_limit: float | None) -> CellTask:
-    cell, key = named
-    path = store.folder.absolute() / f"{key}.parquet"
-    return CellTask(cell, path, store.metadata(cell), time_limit=time_limit)
 
 
 def _computed(
@@ -203,7 +200,12 @@ def local(workers: int | None = None) -> Backend:
                     yield outcome
             except BrokenProcessPool:
                 for i in list(left)[:at_once]:  # cells begin in order
-                    yield _in_one_process(i, left.pop(i))
+                    task = left.pop(i)
+                    try:
+                        ((_, outcome),) = _settled({i: task}, here=False, at_once=1)
+                    except BrokenProcessPool:
+                        outcome = failed(task, _DIED)
+                    yield outcome
 
     return compute_all
 
@@ -218,14 +220,6 @@ def _settled(tasks: dict[int, CellTask], here: bool, at_once: int) -> Iterator[t
     with watched([] if here else list(tasks.values())) as marks:
         calls = [delayed(_settle_as)(i, task._replace(marks=marks)) for i, task in tasks.items()]
         yield from in_processes(1 if here else max(at_once, 2), calls, **begun, **one)
-
-
-def _in_one_process(i: int, task: CellTask) -> Outcome:
-    try:
-        ((_, outcome),) = _settled({i: task}, here=False, at_once=1)
-    except BrokenProcessPool:
-        return failed(task, _DIED)
-    return outcome
 
 
 def _settle_as(i: int, task: CellTask) -> tuple[int, Outcome]:
@@ -244,8 +238,7 @@ def _no_interrupt(*_signal: object) -> None:
     """Do nothing; unlike an ignored signal, programs that an agent starts do not inherit this."""
 
 
-FOLDER = "gpbandits_marks_{pid}_"
-_EACH = 0.5  # seconds between looks
+_EACH = 0.5  # seconds between looks at marks
 MORE = GRACE  # seconds in which a worker may end by itself first
 
 
@@ -256,7 +249,7 @@ def watched(tasks: Sequence[CellTask]) -> Iterator[Path | None]:
     if math.isinf(longest):
         yield None
         return
-    prefix = FOLDER.format(pid=os.getpid())
+    prefix = f"gpbandits_marks_{os.getpid()}_"
     with tempfile.TemporaryDirectory(prefix=prefix, ignore_cleanup_errors=True) as folder:
         done = threading.Event()
         arguments = Path(folder), longest + MORE, done
@@ -276,12 +269,8 @@ def _watch_over(folder: Path, seconds: float, done: threading.Event) -> None:
         now = time.monotonic()
         first_seen = {name: first_seen.get(name, now) for name in os.listdir(folder)}
         for name in [name for name, since in first_seen.items() if now - since > seconds]:
-            _end(int(name.partition("-")[0]))
+            pid = int(name.partition("-")[0])
+            for process in multiprocessing.active_children():  # the number may belong to another one by now
+                if process.pid == pid:
+                    os.kill(pid, signal.SIGKILL) if hasattr(signal, "SIGKILL") else process.terminate()
             (folder / name).unlink(missing_ok=True)
-
-
-def _end(pid: int) -> None:
-    """End a worker of this process; a number may belong to another one by now."""
-    for process in multiprocessing.active_children():
-        if process.pid == pid:
-            os.kill(pid, signal.SIGKILL) if hasattr(signal, "SIGKILL") else process.terminate()

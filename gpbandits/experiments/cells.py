@@ -12,7 +12,6 @@ import re
 import stat
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -34,8 +33,7 @@ Identity = tuple[int, int, int]  # a file with the same one has not changed
 
 def usual_shape(rows: Rows) -> tuple[int, ...]:
     """Return the most frequent shape; blocks of another shape cannot be compared."""
-    shapes = Counter(shape_of(block) for row in rows.values() for block in row)
-    return max(shapes, key=shapes.__getitem__)
+    return Counter(shape_of(block) for row in rows.values() for block in row).most_common(1)[0][0]
 
 
 def shape_of(block: Result) -> tuple[int, ...]:
@@ -59,10 +57,32 @@ def read_cell(path: Path) -> Result:
         raise
     except (ValueError, OSError) as error:
         raise UnfitFileError(str(error)) from error
-    _check_finite(path, result)
-    _check_bound(path, result, metadata.get("configuration"))
-    _check_counted(path, result)
+    for complaint in _complaints(path.stem, result, metadata.get("configuration")):
+        raise UnfitFileError(f"{os.fspath(path)} {complaint}")
     return result
+
+
+def _complaints(key: str, result: Result, stored: Any) -> Iterator[str]:
+    """Yield why a result is not the cell of a key; only simple regret and observed costs may be NaN."""
+    for record in result.records.values():
+        always = (record.regret, record.cost, record.violation, record.action)
+        further = (record.spent, record.shortfall, record.moved)
+        if not all(np.isfinite(each).all() for each in (*always, *further) if each is not None):
+            yield "has values that are NaN or infinite"
+    if not isinstance(stored, Mapping):
+        yield "does not hold a cell of a study"
+    elif key_of(stored) != key:
+        parts = (f"{name} {stored.get(name)}" for name in ("agent", "options", "environment", "kwargs"))
+        yield f"holds another cell: {', '.join(parts)}"
+    else:
+        named = tuple(stored.get(name) for name in ("seed", "first_trial", "trials"))
+        if named != (found := (result.seed, result.first_trial, result.num_trials)):
+            yield f"must have the seed, first trial and number of trials {named}, got {found}"
+    if lacking := result.uncounted:  # a report would raise
+        yield (
+            f"did not count {', '.join(lacking)} between its checkpoints, as an older version recorded it; "
+            "run the study again"
+        )
 
 
 def sound(path: Path) -> Result | None:
@@ -100,16 +120,13 @@ def stored_configuration(path: Path) -> dict[str, Any] | None:
         return None
 
 
-def identity_of(known: os.stat_result) -> Identity:
-    """Return what tells whether a file has changed."""
-    return known.st_ino, known.st_size, known.st_mtime_ns
-
-
-def _identity(path: Path) -> Identity | None:
+def _identity(path: Path | os.DirEntry[str]) -> Identity | None:
+    """Return what tells whether a file has changed; None where it is missing."""
     try:
-        return identity_of(path.stat())
+        known = path.stat()
     except FileNotFoundError:
         return None
+    return known.st_ino, known.st_size, known.st_mtime_ns
 
 
 @cache
@@ -134,37 +151,6 @@ def _check_regular(path: Path) -> None:
     """Raise for a FIFO or a device, from which a read would block."""
     if not stat.S_ISREG(path.stat().st_mode):
         raise UnfitFileError(f"{os.fspath(path)} is not a regular file; remove it")
-
-
-def _check_finite(path: Path, result: Result) -> None:
-    """Raise where a value is not finite; only simple regret and observed costs may be NaN."""
-    for record in result.records.values():
-        always = (record.regret, record.cost, record.violation, record.action)
-        further = (record.spent, record.shortfall, record.moved)
-        if not all(np.isfinite(each).all() for each in (*always, *further) if each is not None):
-            raise UnfitFileError(f"{os.fspath(path)} has values that are NaN or infinite")
-
-
-def _check_counted(path: Path, result: Result) -> None:
-    """Raise where a report would: an older version did not count all measures between checkpoints."""
-    if lacking := result.uncounted:
-        raise UnfitFileError(
-            f"{os.fspath(path)} did not count {', '.join(lacking)} between its checkpoints, as an older "
-            "version recorded it; run the study again"
-        )
-
-
-def _check_bound(path: Path, result: Result, stored: Any) -> None:
-    if not isinstance(stored, Mapping):
-        raise UnfitFileError(f"{os.fspath(path)} does not hold a cell of a study")
-    if key_of(stored) != path.stem:
-        parts = (f"{name} {stored.get(name)}" for name in ("agent", "options", "environment", "kwargs"))
-        raise UnfitFileError(f"{os.fspath(path)} holds another cell: {', '.join(parts)}")
-    named = tuple(stored.get(name) for name in ("seed", "first_trial", "trials"))
-    if named != (found := (result.seed, result.first_trial, result.num_trials)):
-        raise UnfitFileError(
-            f"{os.fspath(path)} must have the seed, first trial and number of trials {named}, got {found}"
-        )
 
 
 INDEX = ".index"
@@ -198,7 +184,7 @@ class Survey(NamedTuple):
 
 
 def survey(study: Study, folder: Path, code: Callable[[Cell], Mapping[str, Any]]) -> Survey:
-    """Return the states of the cells of a study in a folder of cells, whose names contain their code."""
+    """Return the states of the cells of a study in a folder; the names of their files contain their code."""
     cells = list(study.cells())
     keys = list(keys_of(cells, code))
     found, attempts = _listed(folder, set(keys))
@@ -224,13 +210,9 @@ def reader() -> str:
 
 def note(folder: Path, keys: Sequence[str]) -> None:
     """Add cells that were just computed to the index, if they are many."""
-    if len(keys) < WORTH:
-        return
-    found = {}
-    for key in keys:
-        with suppress(FileNotFoundError):  # removed since
-            found[key] = identity_of((folder / f"{key}.parquet").stat())
-    _add_to_index(folder, found)
+    if len(keys) >= WORTH:
+        found = {key: _identity(folder / f"{key}.parquet") for key in keys}
+        _add_to_index(folder, {key: each for key, each in found.items() if each is not None})
 
 
 def _listed(folder: Path, wanted: set[str]) -> tuple[dict[str, Identity], set[str]]:
@@ -245,9 +227,8 @@ def _listed(folder: Path, wanted: set[str]) -> tuple[dict[str, Identity], set[st
                 continue
             if named[2] != ".parquet":
                 attempts.add(named[1])
-                continue
-            with suppress(FileNotFoundError):  # removed since
-                found[named[1]] = identity_of(entry.stat())
+            elif (identity := _identity(entry)) is not None:  # else removed since
+                found[named[1]] = identity
     return found, attempts
 
 

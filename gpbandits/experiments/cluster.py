@@ -157,7 +157,16 @@ def _client(scheduler: str) -> Iterator[Any]:
 
 def _check_workers(client: Any, scheduler: str) -> None:
     """Raise unless there are workers, each with a process of its own and one thread."""
-    _wait_for_workers(client, scheduler)
+    remedy = f"start some with `dask worker {scheduler} --nthreads 1`"
+    try:
+        client.wait_for_workers(1, timeout=GATHERING)
+    except TimeoutError:
+        warnings.warn(f"{scheduler} has no workers yet: {remedy}", stacklevel=2)
+    try:
+        client.wait_for_workers(1, timeout=GATHERED)
+    except TimeoutError as error:
+        given = f"{scheduler} with none in {GATHERING + GATHERED:g} s"
+        raise ValueError(f"scheduler must have workers, got {given}; {remedy}, then run again") from error
     threads = client.nthreads()
     if any(count > 1 for count in threads.values()):
         raise ValueError(
@@ -181,19 +190,6 @@ async def _ask(client: Any, workers: list[str]) -> dict[str, tuple[str, int]]:
     for each in silent:
         each.cancel()
     return {address: process for each in answered for address, process in each.result().items()}
-
-
-def _wait_for_workers(client: Any, scheduler: str) -> None:
-    remedy = f"start some with `dask worker {scheduler} --nthreads 1`"
-    with suppress(TimeoutError):
-        client.wait_for_workers(1, timeout=GATHERING)
-        return
-    warnings.warn(f"{scheduler} has no workers yet: {remedy}", stacklevel=2)
-    try:
-        client.wait_for_workers(1, timeout=GATHERED)
-    except TimeoutError as error:
-        given = f"{scheduler} with none in {GATHERING + GATHERED:g} s"
-        raise ValueError(f"scheduler must have workers, got {given}; {remedy}, then run again") from error
 
 
 def _this_process() -> tuple[str, int]:

@@ -49,7 +49,13 @@ def tidied(folder: Path) -> Iterator[None]:
         yield
         return
     for note in folder.glob(NOTE.format(pid="*", started="*", world=own.world)):
-        _tidy(note)
+        pid, started = map(int, note.name.split("-")[1:3])
+        now = process_of(pid)
+        if now is not None and now.started == started:
+            continue  # the run is still alive
+        if now is None:  # else the number belongs to another process by now
+            _remove_those_of(pid)
+        note.unlink(missing_ok=True)
     note = folder / NOTE.format(**own._asdict())
     note.touch()
     try:
@@ -58,24 +64,12 @@ def tidied(folder: Path) -> Iterator[None]:
         note.unlink(missing_ok=True)
 
 
-def _tidy(note: Path) -> None:
-    pid, started = map(int, note.name.split("-")[1:3])
-    now = process_of(pid)
-    if now is not None and now.started == started:
-        return  # the run is still alive
-    if now is None:  # else the number belongs to another process by now
-        for place in PLACES:
-            for pattern in PATTERNS:
-                _remove(place.glob(pattern.format(pid=pid)))
-    note.unlink(missing_ok=True)
-
-
-def _remove(paths: Iterator[Path]) -> None:
-    for path in paths:
+def _remove_those_of(pid: int) -> None:
+    patterns = [place / each.format(pid=pid) for place in PLACES for each in PATTERNS]
+    for path in (path for each in patterns for path in each.parent.glob(each.name)):
         with suppress(OSError):  # another run has removed it, or it belongs to another user
-            if path.lstat().st_uid != os.getuid():
-                continue
-            shutil.rmtree(path) if path.is_dir() else path.unlink()
+            if path.lstat().st_uid == os.getuid():
+                shutil.rmtree(path) if path.is_dir() else path.unlink()
 
 
 def process_of(pid: int) -> Process | None:
@@ -97,10 +91,9 @@ def locked(folder: Path, key: str, wait: bool = True, seconds: float | None = No
     `wait`.
     """
     with _opened(folder) as descriptor:
-        deadline = time.monotonic() + seconds if wait and seconds is not None else None
-        while not (held := lock_bytes(descriptor, wait and deadline is None, 1, _offset(key))):
-            if deadline is None or time.monotonic() >= deadline:
-                break
+        deadline = time.monotonic() + (seconds or 0.0 if wait else 0.0)
+        forever = wait and seconds is None
+        while not (held := lock_bytes(descriptor, forever, 1, _offset(key))) and time.monotonic() < deadline:
             time.sleep(_PATIENCE)
         yield held
 
@@ -113,10 +106,7 @@ def holder(folder: Path, key: str) -> str:
 
 
 def _owner(descriptor: int, key: str) -> int | None:
-    """Return the number of the process that holds a cell, 0 of one elsewhere; None if there is none.
-
-    Only Linux says so: elsewhere it is None.
-    """
+    """Return the number of the process that holds a cell, 0 of one elsewhere; None if none, or not Linux."""
     if fcntl and sys.platform == "linux":
         with suppress(OSError):
             asked = struct.pack(_OWNER, fcntl.F_WRLCK, os.SEEK_SET, _offset(key), 1, 0)
@@ -127,10 +117,7 @@ def _owner(descriptor: int, key: str) -> int | None:
 
 
 def is_locked(folder: Path, key: str) -> bool:
-    """Return True if another process holds the lock of this cell now; it needs no right to write.
-
-    Where the file of locks cannot be opened for writing, only Linux can say so.
-    """
+    """Return True if another process holds the lock of this cell now; without a right to write, on Linux."""
     try:
         with _opened(folder, os.O_RDWR) as descriptor:
             return not lock_bytes(descriptor, False, 1, _offset(key))

@@ -43,8 +43,11 @@ def merge(folders: Sequence[str | os.PathLike[str]], out: str | os.PathLike[str]
     fresh = not target.exists() or (target.is_dir() and not any(target.iterdir()))
     usable = fresh or (target / PLAN).is_file()
     require(usable, "--out", "a new folder or one of results of the study", str(out))
-    plans = {place: _plan(place) for place in places}
-    first = next(iter(plans))
+    for place in places:
+        known = (place / PLAN).is_file()
+        require(known, "a folder to merge", f"one of results, with a {PLAN}", str(place))
+    plans = {place: load_plan(place / PLAN) for place in places}
+    first = places[0]
     for place in places[1:]:
         _require_same(first, plans[first], place, plans[place])
     stores = {place: Store(place / CELLS, plan.code) for place, plan in plans.items()}
@@ -56,23 +59,14 @@ def merge(folders: Sequence[str | os.PathLike[str]], out: str | os.PathLike[str]
     return Merged(taken, faults, merged.survey(plans[first].study))
 
 
-def _plan(place: Path) -> Plan:
-    known = (place / PLAN).is_file()
-    require(known, "a folder to merge", f"one of results, with a {PLAN}", str(place))
-    return load_plan(place / PLAN)
-
-
 def _require_same(first: Path, one: Plan, second: Path, other: Plan) -> None:
     """Raise, with the first difference by its path, unless two plans are of the same study and code."""
-    for what, pair in {
-        "study": (document_of(one.study), document_of(other.study)),
-        "code": (one.codes, other.codes),
-    }.items():
-        different = next(_differences(*pair), None)
-        if different is not None:
-            name, here, there = different
-            remedy = "cells of other code have other names: run the study again in one of them with the same"
-            remedy = remedy if what == "code" else "run the same study file in both"
+    again = "cells of other code have other names: run the study again in one of them with the same"
+    for what, remedy, pair in (
+        ("study", "run the same study file in both", (document_of(one.study), document_of(other.study))),
+        ("code", again, (one.codes, other.codes)),
+    ):
+        for name, here, there in _differences(*pair):
             raise ValueError(
                 f"the {what} of the folders must be the same, got {name} {here!r} in {first} and "
                 f"{there!r} in {second}; {remedy}"

@@ -5,7 +5,6 @@ are read by the plan, without importing the modules that the study names.
 """
 
 import dataclasses
-import hashlib
 import json
 import os
 import re
@@ -27,7 +26,16 @@ from gpbandits.evaluation.result import Result
 from gpbandits.experiments import cells
 from gpbandits.experiments.cells import Survey, survey
 from gpbandits.experiments.locks import is_locked
-from gpbandits.experiments.study import AgentEntry, Cell, EnvironmentEntry, Study, content_of, key_of, keys_of
+from gpbandits.experiments.study import (
+    AgentEntry,
+    Cell,
+    EnvironmentEntry,
+    Study,
+    content_of,
+    digest_of,
+    key_of,
+    keys_of,
+)
 from gpbandits.experiments.toml import document_of, load_study, parse_study
 
 PLAN = "plan.json"
@@ -60,10 +68,9 @@ def keep_study(folder: str | os.PathLike[str], study: Study, text: bytes) -> "St
     The modules that the study names are imported for the plan. A folder with the results of another study,
     which `clean` would then remove, is a ValueError.
     """
-    require(
-        Path(folder).is_dir() or not Path(folder).exists(), "--out", "a folder, or new", os.fspath(folder)
-    )
-    path = Path(folder) / STUDY
+    folder = Path(folder)
+    require(folder.is_dir() or not folder.exists(), "--out", "a folder, or new", str(folder))
+    path = folder / STUDY
     if path.is_file() and (other := load_study(path).name) != study.name:
         raise ValueError(
             f"--out must be new or have results of the study {study.name!r}, got {folder} with those of "
@@ -73,7 +80,7 @@ def keep_study(folder: str | os.PathLike[str], study: Study, text: bytes) -> "St
     sweep(path.parent)
     write_whole(path, text)
     write_plan(path.with_name(PLAN), study)
-    return Store(Path(folder) / CELLS)
+    return Store(folder / CELLS)
 
 
 def move_to_trash(folder: str | os.PathLike[str], files: Sequence[Path]) -> Path:
@@ -108,8 +115,7 @@ def write_tables(folder: Path, results: Sequence[tuple[EnvironmentEntry, Result]
     write_whole(folder / TIMINGS, text.encode())
 
 
-@dataclasses.dataclass(frozen=True)
-class Plan:
+class Plan(NamedTuple):
     """A plan holds a study and, by `_pair`, the code of each agent on each environment at its start."""
 
     study: Study
@@ -127,13 +133,9 @@ def write_plan(path: Path, study: Study) -> None:
         for environment in study.environments
     ]
     content = {"format": FORMAT, "study": document_of(study), "codes": codes}
-    content["sha256"] = _digest_of(content)
+    # It finds damage: by another number, `clean` would move all cells.
+    content["sha256"] = digest_of(content)
     write_whole(path, json.dumps(content, indent=1).encode())
-
-
-def _digest_of(content: Mapping[str, Any]) -> str:
-    """Return the digest of a plan, which finds damage: by another number, `clean` would move all cells."""
-    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
 def load_plan(path: Path) -> Plan:
@@ -147,7 +149,7 @@ def load_plan(path: Path) -> Plan:
         known = content.pop("sha256", None)
         if set(content) != {"format", "study", "codes"}:
             raise ValueError(f"it has the parts {', '.join(sorted(content))}")
-        if known is not None and known != _digest_of(content):
+        if known is not None and known != digest_of(content):
             raise ValueError("its digest is another")
         study = parse_study(content["study"])
         codes = {
@@ -212,8 +214,20 @@ class Store:
 
     def load(self, study: Study) -> list[tuple[EnvironmentEntry, Result]]:
         """Return the result of each environment with its complete agents; omit environments without any."""
-        loaded = ((environment, self._load(study, environment)) for environment in study.environments)
-        return [(environment, result) for environment, result in loaded if result is not None]
+        results = []
+        for environment in study.environments:
+            whole: dict[str, list[Any]] = {}
+            for agent in study.agents:
+                keys = keys_of(study.cells_of(environment, agent), self.code)
+                row = [cells.sound(self.folder / f"{key}.parquet") for key in keys]
+                if None not in row:
+                    whole[agent.label] = row
+            usual = cells.usual_shape(whole) if whole else None
+            shapes = {label: {cells.shape_of(part) for part in row} for label, row in whole.items()}
+            if rows := {label: row for label, row in whole.items() if shapes[label] == {usual}}:
+                result = dataclasses.replace(joined(rows), environment=environment.label)
+                results.append((environment, result))
+        return results
 
     def superfluous(self, study: Study, other_code: bool = False, known: Survey | None = None) -> list[Path]:
         """Return files that the study does not need: other cells, their tracebacks, remains of killed runs.
@@ -221,44 +235,26 @@ class Store:
         Cells of the study by other versions or other code are among them only if `other_code` says so;
         `known` is a survey made just now.
         """
-        known = self.survey(study) if known is None else known
+        known = known or self.survey(study)
         needed = {f"{key}.parquet" for key in known.keys}
         needed |= {f"{key}.failed.txt" for key in known.keys if key not in known.valid}
         names = set(os.listdir(self.folder)) - needed if self.folder.is_dir() else set()
         strange = [self.folder / name for name in sorted(names) if _OURS.fullmatch(name)]
         none = other_code or not strange
         spared = set() if none else {content_of(cell.content) for cell in known.cells}
-        return [path for path in strange if not self._being_written(path) and _content_at(path) not in spared]
 
-    def _being_written(self, path: Path) -> bool:
-        return path.match(UNFINISHED) and is_locked(self.folder, path.name.removeprefix(".").split(".")[0])
+        def is_needed(path: Path) -> bool:  # somebody writes it, or other code computed this cell
+            if path.match(UNFINISHED) and is_locked(self.folder, path.name.removeprefix(".").split(".")[0]):
+                return True
+            stored = cells.stored_configuration(path) if spared and path.suffix == ".parquet" else None
+            return stored is not None and content_of(stored) in spared
 
-    def _load(self, study: Study, environment: EnvironmentEntry) -> Result | None:
-        found: dict[str, list[Any]] = {
-            agent.label: [
-                cells.sound(self.folder / f"{key}.parquet")
-                for key in keys_of(study.cells_of(environment, agent), self.code)
-            ]
-            for agent in study.agents
-        }
-        whole = {label: row for label, row in found.items() if None not in row}
-        if not whole:
-            return None
-        usual = cells.usual_shape(whole)
-        rows = {
-            label: row for label, row in whole.items() if all(cells.shape_of(part) == usual for part in row)
-        }
-        return dataclasses.replace(joined(rows), environment=environment.label) if rows else None
+        return [path for path in strange if not is_needed(path)]
 
 
 def failure_beside(path: Path) -> Path:
     """Return the path of the traceback of the cell at `path`."""
     return path.with_suffix(".failed.txt")
-
-
-def _content_at(path: Path) -> str | None:
-    stored = cells.stored_configuration(path) if path.suffix == ".parquet" else None
-    return None if stored is None else content_of(stored)
 
 
 class CellCount(NamedTuple):
@@ -285,7 +281,7 @@ def count_all(study: Study, known: Survey) -> dict[tuple[str, str], CellCount]:
 
 def failures(study: Study, store: Store, known: Survey | None = None) -> list[tuple[Cell, str]]:
     """Return the cells whose last attempt raised, with the tracebacks; `known` is a survey made just now."""
-    known = store.survey(study) if known is None else known
+    known = known or store.survey(study)
     failed = [cell for cell, key in zip(known.cells, known.keys, strict=True) if key in known.failed]
     attempts = [(cell, store.failure(cell)) for cell in failed]
     return [(cell, failure) for cell, failure in attempts if failure is not None]

@@ -17,36 +17,32 @@ from gpbandits.evaluation.record import Checkpoints
 OF_CODE = ("versions", "sources", "files")  # the keys of a configuration that describe the code
 MOST_CELLS = 1_000_000  # files, which one folder can hold
 MOST_TRIALS = 100_000  # in a cell, whose records are in memory together
-_CUT = "\0"  # which JSON never holds
+_CUT = "\0cut\0"  # which no option is
 _LONGEST = 120  # bytes of a file name without its suffixes; file systems allow 255
 _RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)  # devices on Windows
 
 
+def digest_of(content: Mapping[str, Any]) -> str:
+    """Return the SHA-256 of data as canonical JSON, in hexadecimal."""
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+
 def key_of(configuration: Mapping[str, Any]) -> str:
-    """Return the name of the cell of this configuration, the first 128 bits of its SHA-256 in hexadecimal."""
-    return hashlib.sha256(json.dumps(configuration, sort_keys=True).encode()).hexdigest()[:32]
+    """Return the name of the cell of this configuration, the first 128 bits of its digest."""
+    return digest_of(configuration)[:32]
 
 
 def keys_of(cells: Iterable["Cell"], code: Callable[["Cell"], Mapping[str, Any]]) -> Iterator[str]:
     """Yield `key_of` of each cell of a study and its code; what cells of a pair share is written once."""
-    shared: dict[tuple[int, int], list[str]] = {}
+    shared: dict[tuple[int, int], list[str]] = {}  # what `key_of` hashes but for these two numbers
     for cell in cells:
         pair = id(cell.environment), id(cell.agent)
         if pair not in shared:
-            shared[pair] = _around({**cell.content, **code(cell)})
+            cut = {**cell.content, **code(cell), "first_trial": _CUT, "trials": _CUT}
+            shared[pair] = json.dumps(cut, sort_keys=True).split(json.dumps(_CUT))
         before, between, after = shared[pair]
         text = f"{before}{cell.first_trial}{between}{cell.trials}{after}"
         yield hashlib.sha256(text.encode()).hexdigest()[:32]
-
-
-def _around(configuration: Mapping[str, Any]) -> list[str]:
-    """Return the text that `key_of` hashes, cut at the first trial and the number of trials."""
-    parts: list[str] = []
-    for name, value in sorted(configuration.items()):
-        cut = name in ("first_trial", "trials")
-        parts.append(f'"{name}": {_CUT if cut else json.dumps(value, sort_keys=True)}')
-    text: str = f"{{{', '.join(parts)}}}"
-    return text.split(_CUT)
 
 
 def content_of(configuration: Mapping[str, Any]) -> str:
@@ -196,8 +192,8 @@ class Study:
 def _check_labels(what: str, labels: list[str]) -> None:
     if not labels:
         raise ValueError(f"a study needs at least one entry of [[{what}]], got none")
-    if len(set(labels)) < len(labels):
-        (label, _), *_ = Counter(labels).most_common(1)
+    ((label, times),) = Counter(labels).most_common(1)
+    if times > 1:
         raise ValueError(
             f"labels of [[{what}]] must differ, got {label!r} twice; give each entry its own label"
         )
@@ -220,9 +216,8 @@ def _check_file_names(environments: Sequence[EnvironmentEntry]) -> None:
     known: dict[str, str] = {}
     for entry in environments:
         name = unicodedata.normalize("NFKC", entry.file_name).casefold()  # some file systems ignore case
-        if name in known:
+        if (other := known.setdefault(name, entry.label)) != entry.label:
             raise ValueError(
-                f"labels of [[environments]] must differ as names of files, got {known[name]!r} and "
+                f"labels of [[environments]] must differ as names of files, got {other!r} and "
                 f"{entry.label!r}, both {entry.file_name!r}; change one in letters or digits"
             )
-        known[name] = entry.label

@@ -12,33 +12,23 @@ from typing import Any, get_origin, get_type_hints
 from gpbandits.evaluation.record import Checkpoints
 from gpbandits.experiments.study import AgentEntry, EnvironmentEntry, Study
 
-_APART = ("environments", "agents", "checkpoints")  # sections of their own
 _SECTIONS: dict[str, type] = {"study": dict, "environments": list, "agents": list, "checkpoints": dict}
 _KINDS = {str: "a string", int: "an integer", dict: "a table", list: "an array"}
 
 
 def document_of(study: Study) -> dict[str, Any]:
     """Return the study as the document that `toml.parse_study` reads."""
-    values = {
-        field.name: getattr(study, field.name)
-        for field in dataclasses.fields(study)
-        if field.name not in _APART
-    }
-    return {
-        "study": values,
-        "checkpoints": dataclasses.asdict(study.checkpoints),
-        "environments": [dataclasses.asdict(entry) for entry in study.environments],
-        "agents": [dataclasses.asdict(entry) for entry in study.agents],
-    }
+    values = dataclasses.asdict(study)
+    parts = {name: values.pop(name) for name in ("checkpoints", "environments", "agents")}
+    return {"study": values, **parts, "environments": [*parts["environments"]], "agents": [*parts["agents"]]}
 
 
 def study_text(study: Study) -> str:
     """Return the study as TOML; an option that is None, which TOML lacks, is a ValueError."""
     lines = []
     for name, content in document_of(study).items():
-        several = isinstance(content, list)
-        for section in content if several else [content]:
-            lines.append(f"[[{name}]]" if several else f"[{name}]")
+        for section in content if isinstance(content, list) else [content]:
+            lines.append(f"[[{name}]]" if isinstance(content, list) else f"[{name}]")
             lines += [*(f"{key} = {_value(each)}" for key, each in section.items()), ""]
     return "\n".join(lines)
 
@@ -51,14 +41,12 @@ def _value(value: Any) -> str:
         case int() | float():
             return repr(value)
         case dict():
-            return f"{{ {', '.join(f'{_key(key)} = {_value(part)}' for key, part in value.items())} }}"
+            keys = [x if re.fullmatch(r"[A-Za-z0-9_-]+", x) else _value(x) for x in value]
+            pairs = zip(keys, map(_value, value.values()), strict=True)
+            return f"{{ {', '.join(f'{key} = {part}' for key, part in pairs)} }}"
         case list() | tuple():
             return f"[{', '.join(map(_value, value))}]"
     raise ValueError(f"options of a study must be text, numbers, booleans, arrays and tables, got {value!r}")
-
-
-def _key(key: str) -> str:
-    return key if re.fullmatch(r"[A-Za-z0-9_-]+", key) else _value(key)
 
 
 def load_study(path: str | os.PathLike[str]) -> Study:

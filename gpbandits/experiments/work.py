@@ -34,7 +34,7 @@ from gpbandits.evaluation.result import Result
 from gpbandits.experiments.cells import sound
 from gpbandits.experiments.locks import holder, locked
 from gpbandits.experiments.store import failure_beside
-from gpbandits.experiments.study import Cell, Study
+from gpbandits.experiments.study import OF_CODE, Cell, Study
 
 GRACE = 5.0  # seconds beyond the limit for compiled code, which signals do not interrupt
 _AGAIN = 0.5  # seconds until code that caught the first interrupt is interrupted again
@@ -49,7 +49,7 @@ class OverdueError(BaseException):
 
 
 def make_expendable() -> None:
-    """Allow this process to be ended with a cell that hangs, since the pool starts another in its place."""
+    """Allow this process to be ended with a cell that hangs: the pool starts another in its place."""
     _expendable.set()
 
 
@@ -63,45 +63,31 @@ def within(seconds: float | None, what: str = "the cell") -> Iterator[None]:
     if seconds is None:
         yield
         return
-    with _ended(seconds + GRACE), _interrupted(seconds, what):
-        yield
-
-
-@contextmanager
-def _interrupted(seconds: float, what: str) -> Iterator[None]:
-    if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
-        yield
-        return
 
     def stop(*_signal: object) -> None:
         raise OverdueError(f"{what} took longer than its time limit of {seconds:g} s")
 
-    before = signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, seconds, _AGAIN)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0.0)
-        signal.signal(signal.SIGALRM, before)
-
-
-@contextmanager
-def _ended(seconds: float) -> Iterator[None]:
-    timer = threading.Timer(seconds, os._exit, [1])
+    timer = threading.Timer(seconds + GRACE, os._exit, [1])
     timer.daemon = True
     if _expendable.is_set():
         timer.start()
+    signals = hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
+    before = signal.signal(signal.SIGALRM, stop) if signals else None
     try:
+        if signals:
+            signal.setitimer(signal.ITIMER_REAL, seconds, _AGAIN)
         yield
     finally:
+        if signals:
+            signal.setitimer(signal.ITIMER_REAL, 0.0)
+            signal.signal(signal.SIGALRM, before)
         timer.cancel()
 
 
 def stage_of(cell: Cell) -> Stage:
-    """Return the environment of a cell, made by an earlier cell or now.
+    """Return the environment of a cell, made by an earlier cell or now: once in a process.
 
-    A prior covariance is thus factorised once in a process, for all agents and blocks of trials. Results do
-    not depend on this, since each trial is drawn from its own seed.
+    Results do not depend on this, since each trial is drawn from its own seed.
     """
     kwargs, files = cell.environment.kwargs, cell.code["files"]
     key = json.dumps([cell.environment.id, kwargs, files], sort_keys=True, default=repr)
@@ -129,7 +115,7 @@ def nbytes(thing: Any, seen: set[int]) -> int:
 class CellTask(NamedTuple):
     """A task is a cell, the path of its file, and the metadata stored in it.
 
-    It is fixed before the run: an edit of the code during the run must not rename what the old code computes.
+    It is fixed before the run: an edit of the code meanwhile must not rename what the old code computes.
     """
 
     cell: Cell
@@ -173,13 +159,18 @@ def settle(task: CellTask) -> Outcome:
         gone = "the folder of the cells is missing, or not shared with this worker; restore it and run again"
         raise FileNotFoundError(errno.ENOENT, gone, str(task.path.parent))
     with locked(task.path.parent, task.path.stem, task.wait, task.time_limit) as held:
-        if not held:
-            return _left(task)
+        if not held and not task.wait:
+            return Outcome(task.cell, elsewhere=True)
+        if not held:  # another run may still finish it: no failure is stored
+            whom = f"{holder(task.path.parent, task.path.stem)} of another run, which is computing the cell"
+            return Outcome(
+                task.cell, f"waited for {whom}, longer than the time limit of {task.time_limit:g} s"
+            )
         if (kept := sound(task.path)) is not None:
             return _done(task, kept)
         begun = time.perf_counter()
         try:
-            with _marked(task), _within_limits(), within(task.time_limit), one_thread():
+            with _watched(task), within(task.time_limit), one_thread():
                 result = compute(task.cell)
         except BaseException as error:  # the other cells continue, and the caller reports it
             if isinstance(error, KeyboardInterrupt) and not _expendable.is_set():
@@ -190,36 +181,22 @@ def settle(task: CellTask) -> Outcome:
 
 
 @contextmanager
-def _marked(task: CellTask) -> Iterator[None]:
-    """Note in the block that this process computes the cell, for those who watch from outside."""
-    if task.marks is None:
-        yield
-        return
-    mark = task.marks / f"{os.getpid()}-{task.path.stem}"
-    mark.touch()
-    try:
-        yield
-    finally:
-        mark.unlink(missing_ok=True)
+def _watched(task: CellTask) -> Iterator[None]:
+    """Mark that this process computes the cell, for those who watch it, and put back the system's limits.
 
-
-@contextmanager
-def _within_limits() -> Iterator[None]:
-    """Put back the limits of the system, and end a worker that cannot: it might not even write why."""
+    A worker that cannot put them back ends: it might not even write why.
+    """
+    mark = None if task.marks is None else task.marks / f"{os.getpid()}-{task.path.stem}"
     before = limits_now()
+    if mark is not None:
+        mark.touch()
     try:
         yield
     finally:
         if not restore_limits(before) and _expendable.is_set():
             os._exit(1)
-
-
-def _left(task: CellTask) -> Outcome:
-    """Leave a cell to another run, which may still finish it; no failure is stored."""
-    if not task.wait:
-        return Outcome(task.cell, elsewhere=True)
-    whom = f"{holder(task.path.parent, task.path.stem)} of another run, which is computing the cell"
-    return Outcome(task.cell, f"waited for {whom}, longer than the time limit of {task.time_limit:g} s")
+        if mark is not None:
+            mark.unlink(missing_ok=True)
 
 
 def compute(cell: Cell) -> Result:
@@ -272,10 +249,9 @@ def _writing(path: Path) -> Iterator[None]:
 def _check_code(task: CellTask) -> None:
     """Raise unless this process has the code that is part of the cell's name: a cluster's may differ."""
     settled, here = task.metadata["configuration"], task.cell.configuration
-    names = ("versions", "sources", "files")
     other = [
         f"{name} of {key}: {here[name].get(key)} rather than {settled[name].get(key)}"
-        for name in names
+        for name in OF_CODE
         for key in sorted(settled[name].keys() | here[name].keys())
         if here[name].get(key) != settled[name].get(key)
     ]
@@ -316,8 +292,8 @@ def naming(entry: str, time_limit: float | None = None) -> Iterator[None]:
             yield
     except KeyboardInterrupt:
         raise
-    except (ValueError, TypeError, AttributeError, OSError, ImportError, gym.error.Error) as error:
-        raise ValueError(f"{entry} cannot be made: {cut(str(error), LONGEST)}") from error
     except BaseException as error:  # a constructor may raise anything, and exit
-        said = "".join(traceback.format_exception_only(error)).strip()
+        usual = ValueError | TypeError | AttributeError | OSError | ImportError | gym.error.Error
+        whole = "".join(traceback.format_exception_only(error)).strip()
+        said = str(error) if isinstance(error, usual) else whole
         raise ValueError(f"{entry} cannot be made: {cut(said, LONGEST)}") from error

@@ -81,34 +81,24 @@ def _drift(log: PlayLog, other: PlayLog, first: Bools | None) -> list[str]:
     two = np.ones(len(other), dtype=bool) if first is None else ~first
     pairs = {
         f"context feature {i} differs": (log.context[one, i], other.context[two, i])
-        for i in _both(log, other)
+        for i in range(min(log.context.shape[1], other.context.shape[1]))
     }
     for action, same in _shared_actions(log, other):
-        rows = _rewards(log, one, action), _rewards(other, two, same)
-        pairs[f"the reward of action {log.actions[action]} differs"] = rows
+        pairs[f"the reward of action {log.actions[action]} differs"] = (
+            log.reward[one & log.is_delivered & (log.action == action)],
+            other.reward[two & other.is_delivered & (other.action == same)],
+        )
     large = [(name, pair) for name, pair in pairs.items() if min(map(len, pair)) >= 30]
     limit = float(norm.isf(LEVEL / (2.0 * max(len(large), 1))))
     return [name for name, pair in large if _difference(*pair) > limit]
 
 
-def _both(log: PlayLog, other: PlayLog) -> range:
-    return range(min(log.context.shape[1], other.context.shape[1]))
-
-
 def _shared_actions(log: PlayLog, other: PlayLog) -> list[tuple[int, int]]:
     """Return the indices of each action in both logs: by label, or by order where one has indices alone."""
-    if not (_is_labelled(log) and _is_labelled(other)):
+    if any(each.actions == tuple(map(str, range(each.num_actions))) for each in (log, other)):
         return [(a, a) for a in range(min(log.num_actions, other.num_actions))]
     known = {label: code for code, label in enumerate(other.actions)}
     return [(code, known[label]) for code, label in enumerate(log.actions) if label in known]
-
-
-def _is_labelled(log: PlayLog) -> bool:
-    return log.actions != tuple(map(str, range(log.num_actions)))
-
-
-def _rewards(log: PlayLog, part: Bools, action: int) -> Floats:
-    return log.reward[part & log.is_delivered & (log.action == action)]
 
 
 def _difference(x: Floats, y: Floats) -> float:

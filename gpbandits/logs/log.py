@@ -37,17 +37,13 @@ def coded(action: Any, actions: Any) -> tuple[Ints, tuple[str, ...]]:
     if is_integer(actions) or (actions is None and given.dtype.kind in "iu"):
         size = int(given.max()) + 1 if actions is None else int(actions)
         return _indices(given, size), tuple(map(str, range(size)))
-    if actions is None:
-        labels, codes = np.unique(given.astype(str), return_inverse=True)
-        order = ascending(labels.tolist())
-        place = {label: code for code, label in enumerate(order)}
-        return np.array([place[label] for label in labels.tolist()])[codes], tuple(order)
-    labels = tuple(map(str, actions))
+    texts = given.astype(str).tolist()
+    labels = tuple(ascending(list(set(texts))) if actions is None else map(str, actions))
     require(len(set(labels)) == len(labels), "actions", "different labels", actions)
     if given.dtype.kind in "iu":
         return _indices(given, len(labels)), labels
     order = {label: code for code, label in enumerate(labels)}
-    codes = np.array([order.get(label, -1) for label in given.astype(str).tolist()], dtype=np.int64)
+    codes = np.array([order.get(text, -1) for text in texts], dtype=np.int64)
     require_rows(codes >= 0, f"must have an action among {', '.join(labels[:20])}", given)
     return codes, labels
 
@@ -178,7 +174,11 @@ class PlayLog:
         require(self.until is None or self.until >= latest, "until", f"at least {latest:g}", self.until)
         self._fill(until=latest if self.until is None else float(self.until))
         if self.arms is not None:
-            self._fill(arms=_arms(self.arms, len(labels)))
+            arms = np.array(self.arms, dtype=np.float64)
+            fits = arms.ndim == 2 and len(arms) == len(labels) and bool(np.isfinite(arms).all())
+            words = f"finite features, a list of them for each of {len(labels)} actions"
+            require(fits, "arms", words, self.arms)
+            self._fill(arms=arms)
 
     def _fill(self, **values: Any) -> None:
         for name, value in values.items():
@@ -292,10 +292,3 @@ def _numbers(name: str, values: Any, count: int) -> Floats:
     fits = given.dtype.kind in "biuf" and given.ndim == axes and len(given) == count
     require(fits, name, f"numbers, one {'list of them ' * (axes - 1)}for each of {count} rows", values)
     return np.array(given, dtype=np.float64)
-
-
-def _arms(arms: Any, count: int) -> Floats:
-    features = np.array(arms, dtype=np.float64)
-    fits = features.ndim == 2 and len(features) == count and bool(np.isfinite(features).all())
-    require(fits, "arms", f"finite features, a list of them for each of {count} actions", arms)
-    return features

@@ -39,6 +39,11 @@ class Support(NamedTuple):
     rows: Floats  # (S,) number of rows of each pair
     within: float  # sum of squares of the rewards around the means of their pairs, in squared stds
 
+    @property
+    def distances(self) -> tuple[Floats, Floats]:
+        """Return the distances of contexts and of arms, (S, S) each."""
+        return _distance(self.context, self.context), _distance(self.arm, self.arm)
+
 
 class CrossFit(NamedTuple):
     """Hold the predictions for every row, (n,) each."""
@@ -85,8 +90,8 @@ class RewardModel:
             return
         values = (reward - self._mean) / self._std
         self._support = _support(features, self._arms, row[used], log.action[used], values, rng)
-        self._theta = fitted(self._support)
-        self._solution = _solve(self._support, self._theta)
+        self._theta, distances = fitted(self._support), self._support.distances
+        self._solution = cho_solve(_factor(self._theta, self._support, distances), self._support.mean)
 
     def __call__(self, contexts: Floats) -> Floats:
         """Return the mean reward of each action, (m, dz) in stds -> (m, A)."""
@@ -100,15 +105,13 @@ class RewardModel:
 
 def fitted(support: Support) -> Floats:
     """Return the logarithms of s, l, h and the noise std of largest posterior density."""
-    distances = _distance(support.context, support.context), _distance(support.arm, support.arm)
-    bounds = [(START[i] - 5.0, START[i] + 5.0) for i in range(len(START))]
-    return minimize(_loss, START, (support, distances), method="L-BFGS-B", bounds=bounds).x
+    bounds = [(start - 5.0, start + 5.0) for start in START]
+    return minimize(_loss, START, (support, support.distances), method="L-BFGS-B", bounds=bounds).x
 
 
 def _loss(theta: Floats, support: Support, distances: tuple[Floats, Floats]) -> float:
     """Minus the log marginal likelihood of all rows of the pairs and the log prior, up to a constant."""
-    covariance = _covariance(theta, distances) + np.diag(_noise(theta, support))
-    factor, lower = cho_factor(covariance, lower=True)
+    factor, lower = _factor(theta, support, distances)
     fit = float(support.mean @ cho_solve((factor, lower), support.mean))
     repeats = float(support.rows.sum()) - len(support.rows)
     of_repeats = repeats * 2.0 * theta[3] + support.within / np.exp(2.0 * theta[3])
@@ -116,19 +119,12 @@ def _loss(theta: Floats, support: Support, distances: tuple[Floats, Floats]) -> 
     return 0.5 * (fit + 2.0 * float(np.log(np.diag(factor)).sum()) + of_repeats + prior)
 
 
-def _solve(support: Support, theta: Floats) -> Floats:
-    distances = _distance(support.context, support.context), _distance(support.arm, support.arm)
-    covariance = _covariance(theta, distances) + np.diag(_noise(theta, support))
-    return cho_solve(cho_factor(covariance, lower=True), support.mean)
-
-
-def _covariance(theta: Floats, distances: tuple[Floats, Floats]) -> Floats:
+def _factor(theta: Floats, support: Support, distances: tuple[Floats, Floats]) -> tuple[Floats, bool]:
+    """Factorise the covariance of the means of the pairs."""
     size, of_context, of_arm, _ = np.exp(theta)
-    return size**2 * matern(distances[0] / of_context) * matern(distances[1] / of_arm)
-
-
-def _noise(theta: Floats, support: Support) -> Floats:
-    return np.exp(2.0 * theta[3]) / support.rows + JITTER * np.exp(2.0 * theta[0])
+    covariance = size**2 * matern(distances[0] / of_context) * matern(distances[1] / of_arm)
+    noise = np.exp(2.0 * theta[3]) / support.rows + JITTER * np.exp(2.0 * theta[0])
+    return cho_factor(covariance + np.diag(noise), lower=True)
 
 
 def matern(distance: Floats) -> Floats:

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from bandit_envs.basics.arguments import is_integer, require
-from bandit_envs.basics.csv_files import row_error
 from bandit_envs.basics.types import Bools, Floats, Ints
 from gpbandits.logs.log import PlayLog, require_rows
 
@@ -38,10 +37,11 @@ def is_fixed(policy: Any) -> bool:
     """Return whether this is a policy that does not learn: a `ContextPolicy`, or numbers."""
     if isinstance(policy, ContextPolicy):
         return True
-    numbers = isinstance(policy, list | tuple | np.ndarray)
-    require(not numbers or len(policy), "policy", "a probability for each action", policy)
-    numbers = numbers and not isinstance(policy[0], str)
-    return numbers and np.asarray(policy, dtype=object).ravel()[0] is not None and not callable(policy[0])
+    if not isinstance(policy, list | tuple | np.ndarray):
+        return False
+    require(len(policy), "policy", "a probability for each action", policy)
+    named = isinstance(policy[0], str) or callable(policy[0])
+    return not named and np.asarray(policy, dtype=object).ravel()[0] is not None
 
 
 def probabilities_of(policy: Any, log: PlayLog) -> Floats:
@@ -62,10 +62,10 @@ def _checked(values: Any, shape: tuple[int, int]) -> Floats:
     found = np.asarray(values, dtype=np.float64)
     require(found.shape == shape, "policy", f"probabilities of shape {shape}", found.shape)
     right = (found >= 0.0).all(axis=1) & (np.abs(found.sum(axis=1) - 1.0) <= ROUNDING)
-    wrong = np.flatnonzero(~right)
-    if len(wrong):
-        complaint = f"must have probabilities >= 0 that sum to 1, got {found[wrong[0]]}"
-        raise row_error(int(wrong[0]), complaint) if len(found) > 1 else ValueError(f"policy {complaint}")
+    complaint = "must have probabilities >= 0 that sum to 1"
+    if len(found) == 1 and not right[0]:
+        raise ValueError(f"policy {complaint}, got {found[0]}")
+    require_rows(right, complaint, found)
     return found
 
 

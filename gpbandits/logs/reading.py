@@ -68,7 +68,13 @@ def read_log(
     readers = {key: reader_of(key, actions) for key, name in wanted.items() if name is not None}
     readers |= {name: FeatureReader(name) for name in asked}
     place = {key: names.index(wanted.get(key) or key) for key in readers}
-    _read(blocks, readers, place)
+    row = 0
+    for block in blocks:
+        cells = list(zip(*block, strict=True))
+        for key, reader in readers.items():
+            reader.take(cells[place[key]], row)
+        row += len(block)
+    require(row > 0, "path", "a file with a row below its header", "none")
     columns = {key: reader.column() for key, reader in readers.items() if key in wanted}
     if delivered is not None:  # a reward that is not delivered has no value, whatever its cell says
         columns["reward"] = np.where(np.isnan(columns["delivered"]), np.nan, columns["reward"])
@@ -77,23 +83,9 @@ def read_log(
     return PlayLog(**columns, context=table, actions=actions, until=until, arms=arms)
 
 
-def _read(blocks: Rows, readers: dict[str, Any], place: dict[str, int]) -> None:
-    row = 0
-    for block in blocks:
-        columns = list(zip(*block, strict=True))
-        for key, reader in readers.items():
-            reader.take(columns[place[key]], row)
-        row += len(block)
-    require(row > 0, "path", "a file with a row below its header", "none")
-
-
 def _csv(path: str | os.PathLike[str]) -> tuple[list[str], Rows]:
-    return csv_names(path, "path"), _blocks(csv_rows(path, "path"))
-
-
-def _blocks(rows: Iterator[list[str]]) -> Rows:
-    while block := list(islice(rows, CHUNK)):
-        yield block
+    rows = csv_rows(path, "path")
+    return csv_names(path, "path"), iter(lambda: list(islice(rows, CHUNK)), [])
 
 
 def _parquet(path: str | os.PathLike[str]) -> tuple[list[str], Rows]:
@@ -136,8 +128,11 @@ class _LabelReader:
             _require_one_kind(self._known, codes, str.isdigit, f"an index, as most rows have, {remedy}")
         if not self._labelled and all(map(is_index, self._known)):
             labels = labels.astype(np.int64)
-        if self._unnamed and labels.dtype.kind == "i":
-            _require_few(labels, codes)
+        most = max(len(codes), MOST_INDICES) - 1
+        if self._unnamed and labels.dtype.kind == "i" and (labels > most).any():
+            row = int((labels > most)[codes].argmax())  # nobody has so many actions in so few rows, but names
+            words = f"must have an index of at most {most} as action, or give actions=[labels]"
+            raise row_error(row, f"{words}, got {labels[codes[row]]}")
         return labels[codes]
 
 
@@ -168,15 +163,6 @@ def _require_one_kind(
     if odd.any() and 2 * np.count_nonzero(odd) < len(odd):
         row = int(odd.argmax())
         raise row_error(row, f"must have {expected}, got {list(known)[codes[row]]!r}")
-
-
-def _require_few(labels: Ints, codes: Ints) -> None:
-    """Raise for the first index that is none: nobody has so many actions in so few rows, but names."""
-    most = max(len(codes), MOST_INDICES) - 1
-    if (labels > most).any():
-        row = int((labels > most)[codes].argmax())
-        words = f"must have an index of at most {most} as action, or give actions=[labels]"
-        raise row_error(row, f"{words}, got {labels[codes[row]]}")
 
 
 def _stripped(cell: Any) -> Any:

@@ -13,7 +13,7 @@ agent, as if it had played every row.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -29,13 +29,6 @@ from gpbandits.logs.log import PlayLog
 MOST = 20_000  # pairs of context and action that an agent plays on
 SLACK = 2.0  # stds by which the number of rounds lies below its expectation
 NEVER = -1
-
-
-class Replayed(NamedTuple):
-    """Hold the rounds of an agent on a part of a log."""
-
-    rows: Ints  # (h,) accepted rows of the part, in their order
-    read: int  # rows until the last round
 
 
 def rounds_of(log: PlayLog, parts: int = 1) -> int:
@@ -74,10 +67,11 @@ def replayed(
     horizon: int,
     seed: int,
     allowed: tuple[Bools, Ints] | None = None,
-) -> Replayed:
+) -> tuple[Ints, int]:
     """Play an agent on some rows of a log, in their order, for at most so many rounds.
 
-    In each row it chooses among the actions that are allowed, see `allowed_actions`.
+    In each row it chooses among the actions that are allowed, see `allowed_actions`. Return the accepted rows
+    in their order, (h,), and the number of rows that were read until the last of them.
     """
     setting = setting_of(log, horizon)
     delay, context = delays_in_rows(log), log.contexts[1].tolist()
@@ -95,7 +89,7 @@ def replayed(
             if len(rounds.rows) == horizon:
                 break
         player.agent.close()
-    return Replayed(np.array(rounds.rows, dtype=np.int64), last)
+    return np.array(rounds.rows, dtype=np.int64), last
 
 
 class _Player:

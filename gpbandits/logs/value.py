@@ -18,7 +18,6 @@ from gpbandits.logs.estimators import (
     DELAYS,
     ESTIMATORS,
     WITH_MODEL,
-    Contributions,
     WeightedRows,
     accepted,
     delivery_weights,
@@ -138,7 +137,10 @@ def value_of(
     require(now is None or isinstance(now, PlayLog), "now", "None or a PlayLog", now)
     _require_model(model, len(log))
     fixed = is_fixed(policy)
-    asked = _methods(methods, fixed)
+    known = list(ESTIMATORS) if fixed else ["replay"]
+    asked = known if methods is None else list(methods)
+    why = ", ".join(known) + ("" if fixed else ": an agent that learns is valued by replay alone")
+    require(asked and set(asked) <= set(known), "methods", f"some of {why}", methods)
     cautions.require_propensities(log)
     allowed = allowed_actions(log, never)
     if fixed:
@@ -162,14 +164,6 @@ def _require_model(model: Any, count: int) -> None:
     arrays = [np.asarray(each) for each in model] if pair else []
     right = [x.dtype.kind in "biuf" and x.shape == (count,) and np.isfinite(x).all() for x in arrays]
     require(pair and all(right), "model", words, model)
-
-
-def _methods(methods: Sequence[str] | None, fixed: bool) -> list[str]:
-    known = list(ESTIMATORS) if fixed else ["replay"]
-    given = known if methods is None else list(methods)
-    why = ", ".join(known) + ("" if fixed else ": an agent that learns is valued by replay alone")
-    require(given and set(given) <= set(known), "methods", f"some of {why}", methods)
-    return given
 
 
 def _of_policy(
@@ -199,7 +193,7 @@ def _of_policy(
     kept = accepted(rows) if "replay" in methods else np.zeros(len(log), dtype=bool)
     words = cautions.of_propensities(log, least) + cautions.of_support(log, probabilities)
     return Valuation(
-        {method: _estimate(each) for method, each in found.items()},
+        {x: Estimate(each.value, *interval(each.value, each.influence)) for x, each in found.items()},
         log.mean,
         float(kept.mean()) if "replay" in methods else float("nan"),
         int(np.count_nonzero(kept)),
@@ -224,8 +218,8 @@ def _of_agent(
     means, read, kept = [], 0, []
     for i in range(parts):  # rows in turn, so that each part sees the whole time of the log
         part = np.arange(i, len(log), parts)
-        own = replayed(log, factory, part, horizon, seed + i, allowed)
-        read, rows = read + own.read, own.rows
+        rows, last = replayed(log, factory, part, horizon, seed + i, allowed)
+        read += last
         kept.append(len(rows))
         given = weights[rows].sum()
         means.append(float(weights[rows] @ np.nan_to_num(log.reward[rows])) / given if given else np.nan)
@@ -237,10 +231,6 @@ def _of_agent(
         words.append(
             f"in {empty} of {parts} parts no reward of the agent's rounds is delivered: there is no value"
         )
-    estimate = _estimate(Contributions(float(values.mean()), values - values.mean()))
-    share = sum(kept) / read if read else 0.0
+    mean, share = float(values.mean()), sum(kept) / read if read else 0.0
+    estimate = Estimate(mean, *interval(mean, values - values.mean()))
     return Valuation({"replay": estimate}, log.mean, share, horizon, tuple(words))
-
-
-def _estimate(found: Contributions) -> Estimate:
-    return Estimate(found.value, *interval(found.value, found.influence))

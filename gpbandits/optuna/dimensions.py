@@ -1,6 +1,7 @@
 """A study of Optuna as a tuner sees it: its distributions as parameters, its trials in their order."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime
 from math import isfinite
 from typing import Any, NamedTuple
@@ -21,33 +22,13 @@ FAILURES = ("worst", "forget")
 Values = dict[str, Any]
 
 
-class Dimension:
-    """A dimension is one parameter of a study, whose choices the tuner counts from 0.
+def kind_of(distribution: BaseDistribution) -> Parameter:
+    """Return the tuner's parameter of a distribution, which counts choices from 0: they may be anything.
 
-    Choices may thus be anything that Optuna takes.
+    A range beyond the precision of floats is a ValueError.
     """
-
-    def __init__(self, distribution: BaseDistribution):
-        self.distribution = distribution
-        chosen = isinstance(distribution, CategoricalDistribution)
-        self.kind = as_parameter("x", list(range(len(distribution.choices))) if chosen else distribution)
-
-    def to_tuner(self, value: Any) -> Any:
-        """Convert a value of Optuna to the tuner's; one that is not in the distribution is a ValueError."""
-        return self.kind.check("a parameter", self.distribution.to_internal_repr(value))
-
-    def to_optuna(self, value: Any) -> Any:
-        """Convert a value of the tuner to Optuna's."""
-        return self.distribution.to_external_repr(value)
-
-
-def is_tunable(distribution: BaseDistribution) -> bool:
-    """Return True if a tuner can take a distribution; ranges beyond the precision of floats it cannot."""
-    try:
-        Dimension(distribution)
-    except ValueError:
-        return False
-    return True
+    chosen = isinstance(distribution, CategoricalDistribution)
+    return as_parameter("x", list(range(len(distribution.choices))) if chosen else distribution)
 
 
 def tunable(trials: Iterable[FrozenTrial]) -> dict[str, BaseDistribution]:
@@ -55,10 +36,13 @@ def tunable(trials: Iterable[FrozenTrial]) -> dict[str, BaseDistribution]:
 
     Single values, ranges beyond floats, and parameters that have changed their kind are left out.
     """
-    each = _distributions(trials)
-    last = {name: found[-1] for name, found in each.items()}
-    alike = [name for name in sorted(each) if all(is_equal(last[name], other) for other in each[name])]
-    return {name: last[name] for name in alike if not last[name].single() and is_tunable(last[name])}
+    found = {}
+    for name, each in sorted(_distributions(trials).items()):
+        if all(is_equal(each[-1], other) for other in each) and not each[-1].single():
+            with suppress(ValueError):
+                kind_of(each[-1])
+                found[name] = each[-1]
+    return found
 
 
 def ranges_that_changed(trials: Iterable[FrozenTrial]) -> list[str]:
@@ -87,17 +71,13 @@ class Dimensions:
     """The dimensions are the parameters of a study that a tuner chooses, by name and distribution."""
 
     def __init__(self, space: Mapping[str, BaseDistribution]):
-        self._each = {name: Dimension(distribution) for name, distribution in space.items()}
-
-    @property
-    def kinds(self) -> dict[str, Parameter]:
-        """Return the tuner's parameters by name."""
-        return {name: each.kind for name, each in self._each.items()}
+        self._space, self.kinds = space, {name: kind_of(each) for name, each in space.items()}
 
     def to_tuner(self, values: Values) -> Values | None:
         """Convert a trial's values to the tuner's; None if one is missing or out of range."""
         try:
-            return {name: each.to_tuner(values[name]) for name, each in self._each.items()}
+            given = {name: each.to_internal_repr(values[name]) for name, each in self._space.items()}
+            return {name: kind.check("a parameter", given[name]) for name, kind in self.kinds.items()}
         except (KeyError, ValueError):
             return None
 
@@ -110,7 +90,7 @@ class Dimensions:
 
     def to_optuna(self, values: Values) -> Values:
         """Convert the tuner's values to Optuna's."""
-        return {name: each.to_optuna(values[name]) for name, each in self._each.items()}
+        return {name: each.to_external_repr(values[name]) for name, each in self._space.items()}
 
 
 class TrialOutcome(NamedTuple):
@@ -127,7 +107,7 @@ class Event(NamedTuple):
     time: datetime
     ticket: int
     outcome: TrialOutcome | None  # None if the trial failed
-    spent: float | None = None  # of a budget, None without or if it is unknown
+    spent: float | None  # of a budget, None without or if it is unknown
 
 
 def constraint_names(trials: Iterable[FrozenTrial]) -> list[str]:
@@ -219,12 +199,10 @@ def _worst(outcomes: Iterable[TrialOutcome | None], goal: str) -> TrialOutcome |
     known = [each for each in outcomes if each is not None]
     if not known:
         return None
-    values = [each.value for each in known]
-    value = min(values) if goal == "maximise" else max(values)
+    worst = min if goal == "maximise" else max
+    costs = {name: max(each.costs[name] for each in known) for name in known[0].costs}
     spent = max((each.spent for each in known if each.spent is not None), default=None)
-    return TrialOutcome(
-        value, {name: max(each.costs[name] for each in known) for name in known[0].costs}, spent
-    )
+    return TrialOutcome(worst(each.value for each in known), costs, spent)
 
 
 def _parameters(trial: FrozenTrial) -> Values:

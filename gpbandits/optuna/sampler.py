@@ -96,15 +96,9 @@ class GPBanditSampler(BaseSampler):
         self._constraints_func, self._failures = constraints_func, failures
         self._independent_sampler = independent_sampler
         self._warned: set[str] = set()  # names of studies whose ranges have changed
-        self._options = {
-            "agent": agent,
-            "budget": budget,
-            "num_arms": num_arms,
-            "noise_std": noise_std,
-            "standardise": standardise,
-            "stopping": stopping,
-            "cost_budget": cost_budget,
-        }
+        self._options: dict[str, Any] = {"agent": agent, "budget": budget, "num_arms": num_arms}
+        self._options |= {"noise_std": noise_std, "standardise": standardise, "stopping": stopping}
+        self._options["cost_budget"] = cost_budget
         probe = Tuner({"x": Linear(0, 1)}, **self._options)
         for _ in range(2 if agent is not None else 0):  # raises now rather than in the second trial
             probe.tell(probe.ask()[0], 0.0, spent=None if cost_budget is None else 0.1 * cost_budget)

@@ -64,7 +64,7 @@ def write_page(page: Path, reproductions: Sequence[Reproduction], folder: Path, 
     figures = page.parent / "figures" / "reproductions"
     figures.mkdir(parents=True, exist_ok=True)
     for _, findings in found:
-        for name in _shown(findings):
+        for name in islice(findings.figures, SHOWN):
             findings.figures[name].savefig(figures / f"{name}.png", dpi=DPI)
     write_whole(page, page_text(found, quick).encode())
 
@@ -85,12 +85,7 @@ def page_text(found: Sequence[tuple[Reproduction, Findings]], quick: bool) -> st
 def _link(reproduction: Reproduction) -> str:
     """Return a link to the section, whose anchor GitHub and MyST derive from the title."""
     anchor = re.sub(r"[^\w\- ]", "", reproduction.title.lower()).replace(" ", "-")
-    return f"{reproduction.paper}, [{_number(reproduction)}](#{anchor})"
-
-
-def _number(reproduction: Reproduction) -> str:
-    """Return the title up to its colon, such as "Figure 5a"."""
-    return reproduction.title.partition(":")[0]
+    return f"{reproduction.paper}, [{reproduction.number}](#{anchor})"
 
 
 def _section(reproduction: Reproduction, findings: Findings, quick: bool) -> str:
@@ -100,7 +95,10 @@ def _section(reproduction: Reproduction, findings: Findings, quick: bool) -> str
         command,
         findings.claims,
         findings.text if findings.figures else "*Not computed for this page.*",
-        *(f"![{_shows(reproduction, name)}](figures/reproductions/{name}.png)" for name in _shown(findings)),
+        *(
+            f"![{_shows(reproduction, name)}](figures/reproductions/{name}.png)"
+            for name in islice(findings.figures, SHOWN)
+        ),
         f"**Differences:** {reproduction.differs}",
     )
     return "\n\n".join(filter(None, parts))
@@ -109,11 +107,7 @@ def _section(reproduction: Reproduction, findings: Findings, quick: bool) -> str
 def _shows(reproduction: Reproduction, figure: str) -> str:
     """Return the text of a figure for those who do not see it, such as "Figure 1: Poisson 10 simple"."""
     rest = figure.removeprefix(reproduction.name).replace("-", " ").replace("_", " ").strip()
-    return ": ".join(filter(None, (_number(reproduction), rest)))
-
-
-def _shown(findings: Findings) -> list[str]:
-    return list(islice(findings.figures, SHOWN))
+    return ": ".join(filter(None, (reproduction.number, rest)))
 
 
 class Condensed:

@@ -72,7 +72,13 @@ def power_figure(
     axes.plot(x, paper(x), color="0.3", linestyle="--", linewidth=1.2, label=_legend(named, paper))
     if results[0].privileged:
         axes.plot([], [], " ", label="† privileged: given the changes")
-    _finish(axes, x)
+    axes.set_xticks(x, [f"{value:.0f}" for value in x])
+    axes.yaxis.set_major_formatter(ScalarFormatter())
+    axes.yaxis.set_minor_formatter(LogFormatter(minor_thresholds=_DECADES))
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.tick_params(axis="y", which="both", labelsize="small")
+    tidy(axes, which="both")
+    axes.legend(frameon=False, fontsize="small")
     return figure
 
 
@@ -88,16 +94,6 @@ def _draw(axes: Axes, x: Floats, regret: Floats, label: str, style: LineStyle) -
 def _legend(label: str, power: Power) -> str:
     exponent, low, high = (float(part) for part in power.exponent)
     return f"{label}: exponent {exponent:.2f} [{low:.2f}, {high:.2f}]"
-
-
-def _finish(axes: Axes, x: Floats) -> None:
-    axes.set_xticks(x, [f"{value:.0f}" for value in x])
-    axes.yaxis.set_major_formatter(ScalarFormatter())
-    axes.yaxis.set_minor_formatter(LogFormatter(minor_thresholds=_DECADES))
-    axes.xaxis.set_minor_locator(NullLocator())
-    axes.tick_params(axis="y", which="both", labelsize="small")
-    tidy(axes, which="both")
-    axes.legend(frameon=False, fontsize="small")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -293,16 +289,16 @@ class WorstFigure(PowerFigure):
 
 def by_horizon(results: Results) -> Results:
     """Return one result a horizon, with each agent's record in its worst environment."""
-    found = [result for _, result in results]
-    horizons = sorted({result.horizon for result in found})
-    return [_worst([result for result in found if result.horizon == horizon]) for horizon in horizons]
-
-
-def _worst(results: Sequence[Result]) -> tuple[EnvironmentEntry, Result]:
-    label = f"T = {results[0].horizon}"
-    records = {
-        agent: max(results, key=lambda result: result.regret[agent][:, -1].mean()).records[agent]
-        for agent in results[0].agents
-    }
-    entry = EnvironmentEntry("worst", label, {})
-    return entry, dataclasses.replace(results[0], environment=label, records=records)
+    by: dict[int, list[Result]] = {}
+    for _, result in sorted(results, key=lambda pair: pair[1].horizon):
+        by.setdefault(result.horizon, []).append(result)
+    worst = []
+    for horizon, found in by.items():
+        records = {
+            agent: max(found, key=lambda result: result.regret[agent][:, -1].mean()).records[agent]
+            for agent in found[0].agents
+        }
+        label = f"T = {horizon}"
+        whole = dataclasses.replace(found[0], environment=label, records=records)
+        worst.append((EnvironmentEntry("worst", label, {}), whole))
+    return worst

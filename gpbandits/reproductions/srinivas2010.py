@@ -1,8 +1,7 @@
-"""The figures of Srinivas et al. (2010): claims and deviations; Figures 3 and 4 need no studies."""
+"""Figures 3 and 4 of Srinivas et al. (2010), spectra and samples of kernels, which need no studies."""
 
 import dataclasses
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -13,8 +12,8 @@ from sklearn.gaussian_process.kernels import RBF, DotProduct, Kernel, Matern, Wh
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.rendering.figure import ShownFigure
 from gpbandits.evaluation.marks import COLOURS, DASHES
-from gpbandits.reproductions.study_figure import Compute, Findings, Reproduction, StudyFigure
-from gpbandits.reproductions.verdicts import HOLDS, REVERSED, Claim, Judged, Row, Statement, table
+from gpbandits.reproductions.study_figure import Compute, Findings, Reproduction
+from gpbandits.reproductions.verdicts import HOLDS, REVERSED, Judged, Row, table
 
 POINTS, ROUNDS, NOISE_VARIANCE = 200, 100, 0.025
 LENGTH_SCALE = 0.2
@@ -25,37 +24,13 @@ KERNELS: dict[str, Kernel] = {
     "Matern 5/2": Matern(LENGTH_SCALE, nu=2.5),
 }
 LEAST_DECAY_LAST = ("linear", "squared exponential", "Matern 5/2", "independent")
-_figure = partial(StudyFigure, paper="Srinivas et al. (2010)", metrics=("average_regret",), scale="log-log")
-_NAIVE = ("mean only", "variance only")
-_BETTER = ("GP-UCB (beta/5)", "EI (posterior mean)")
-_HEURISTICS = ("EI (posterior mean)", "MPI (posterior mean)", *_NAIVE)
-_ON_PAR = Statement(
-    "GP-UCB performs at least on par with the existing approaches.",
-    tuple(Claim("GP-UCB (beta/5)", other, "average_regret") for other in _HEURISTICS),
-    "Tested as less regret; no significant difference is on par.",
-)
-_INCUMBENT = (
-    "The paper does not state the incumbent of EI and MPI, which decides their rank: over the best noisy "
-    "value neither settles, because noise lifts the best of many values above the maximum of f; its figure "
-    "needs the posterior mean."
-)
 
 
 @dataclasses.dataclass(frozen=True)
 class Spectra(Reproduction):
     """Figure 3 shows spectra of kernels of equal trace and the bounds on information gain."""
 
-    name: str = "srinivas2010-figure-3"
-    paper: str = "Srinivas et al. (2010)"
-    title: str = "Figure 3: spectral decay and bound on the information gain of four kernels of equal trace"
-    says: str = "The more rapidly the spectrum decays, the slower the growth of the information gain."
-    differs: str = (
-        "nu = 5/2 is the paper's. It names neither points, length-scale nor noise; ours are 200 points of "
-        "[0, 1], l = 0.2, a noise variance of 0.025 and a trace of 200. The bound is the greedy one of "
-        "Theorem 4, T rounds shared among eigenvalues, without its tail term. In the first rounds the "
-        "order differs, as a spectrum that decays fast has large eigenvalues first; the figure is about "
-        "growth."
-    )
+    says: str
 
     def run(self, folder: Path, quick: bool, compute: Compute) -> Findings:
         """Compute spectra and bounds, which takes a second; `quick` has no effect."""
@@ -78,14 +53,7 @@ class Spectra(Reproduction):
 class SampleFunctions(Reproduction):
     """Figure 4 shows functions drawn from GPs with three kernels."""
 
-    name: str = "srinivas2010-figure-4"
-    paper: str = "Srinivas et al. (2010)"
-    title: str = "Figure 4: sample functions of the linear, squared exponential and Matern kernels"
-    says: str = (
-        "Functions of the squared exponential kernel are differentiable to any order, those of the Matern "
-        "kernel the rougher the smaller nu; those of the linear kernel are linear."
-    )
-    differs: str = "nu = 5/2 is the paper's. It names no length-scale; ours is 0.2 on [0, 1], with seed 2010."
+    says: str
 
     def run(self, folder: Path, quick: bool, compute: Compute) -> Findings:
         """Draw three functions of each kernel; `quick` has no effect."""
@@ -171,66 +139,3 @@ def draw_samples(samples: dict[str, Floats]) -> Figure:
 def _canvas(columns: int) -> tuple[Figure, list[Axes]]:
     figure = ShownFigure.of_size(3.6 * columns, 3.2)
     return figure, list(figure.subplots(1, columns, squeeze=False)[0])
-
-
-FIGURES = (
-    Spectra(),
-    SampleFunctions(),
-    _figure(
-        name="srinivas2010-figure-5a",
-        title="Figure 5a: functions drawn from a GP with a squared exponential kernel",
-        statements=(
-            Statement(
-                "The beta_t that Theorem 1 recommends leads to competitive performance of GP-UCB.",
-                tuple(Claim("GP-UCB (Theorem 1)", other, "average_regret") for other in _NAIVE),
-                "Tested as less regret than the two naive methods.",
-            ),
-            Statement(
-                "The algorithm is improved by scaling beta_t down by a factor 5.",
-                (Claim("GP-UCB (beta/5)", "GP-UCB (Theorem 1)", "average_regret"),),
-            ),
-            Statement(
-                "On synthetic data MPI does equally well as GP-UCB and EI.",
-                tuple(
-                    Claim(other, "MPI (posterior mean)", "average_regret", equal=True) for other in _BETTER
-                ),
-            ),
-            _ON_PAR,
-        ),
-        differs=(
-            f"{_INCUMBENT} MPI does equally well in the median trial; its mean is larger, because in about a "
-            "quarter of the trials it stays too long at a lesser peak. The paper's noise variance, 0.025 "
-            "or 5 % of the signal variance, agree at signal variance 0.5 alone: both readings are shown."
-        ),
-    ),
-    _figure(
-        name="srinivas2010-figure-5b",
-        title="Figure 5b: temperatures in the Intel Berkeley lab",
-        statements=(
-            Statement(
-                "For temperature data GP-UCB and EI clearly outperform the others.",
-                tuple(
-                    Claim(good, other, "average_regret")
-                    for good in _BETTER
-                    for other in ("MPI (posterior mean)", *_NAIVE)
-                ),
-            ),
-            Statement(
-                "They do not exhibit significant difference between each other.",
-                (Claim(*_BETTER, "average_regret", equal=True),),
-            ),
-            Statement(
-                "On traffic data (Figure 5c) MPI does equally well.",
-                reading="The recordings of 357 sensors on the highway I-880 are not public.",
-            ),
-            _ON_PAR,
-        ),
-        differs=(
-            f"{_INCUMBENT} We have half-hour means of 50 sensors in place of readings of 46 at every "
-            "minute, so the empirical covariance rests on 144 times; the sensors' training means are "
-            "published as prior mean. Over 2000 trials even small differences show: EI is a third below "
-            "GP-UCB with beta/5, and with the beta of Theorem 1 GP-UCB is behind MPI. Figure 5c, the speed "
-            "of road traffic, is missing: its data, one month of 357 sensors on the I-880, are not public."
-        ),
-    ),
-)

@@ -35,17 +35,15 @@ Results = Sequence[tuple[EnvironmentEntry, Result]]
 
 def shortened(study: Study, rounds: int = ROUNDS) -> Study:
     """Return the study with at most `TRIALS` trials of at most so many rounds."""
-    environments = tuple(_shortened(entry, rounds) for entry in study.environments)
+    environments = []
+    for entry in study.environments:
+        env = make(entry.id, **entry.kwargs)
+        env.reset(seed=0)
+        horizon = min(env.get_wrapper_attr("setting").horizon, rounds)
+        env.close()
+        environments.append(dataclasses.replace(entry, kwargs={**entry.kwargs, "horizon": horizon}))
     name, trials = f"{study.name}{SUFFIX}", min(study.trials, TRIALS)
-    return dataclasses.replace(study, name=name, trials=trials, environments=environments)
-
-
-def _shortened(entry: EnvironmentEntry, rounds: int) -> EnvironmentEntry:
-    env = make(entry.id, **entry.kwargs)
-    env.reset(seed=0)
-    horizon = min(env.get_wrapper_attr("setting").horizon, rounds)
-    env.close()
-    return dataclasses.replace(entry, kwargs={**entry.kwargs, "horizon": horizon})
+    return dataclasses.replace(study, name=name, trials=trials, environments=tuple(environments))
 
 
 def seconds_of(study: Study, workers: int) -> float:
@@ -124,6 +122,11 @@ class Reproduction:
     paper: str
     title: str
     differs: str
+
+    @property
+    def number(self) -> str:
+        """Return the title up to its colon, such as "Figure 5a"."""
+        return self.title.partition(":")[0]
 
     def run(self, folder: Path, quick: bool, compute: Compute) -> Findings:
         """Reproduce the figure.
@@ -239,12 +242,9 @@ class StudyFigure(Reproduction):
     def judged(self, results: Results) -> list[Judged]:
         """Judge each statement by its tests, corrected for the number of tests of the figure."""
         found = [result for _, result in results]
-        tests = [statement.rows(found) for statement in self.statements]
-        rows = iter(corrected([row for of_statement in tests for row in of_statement]))
-        return [
-            statement.judged(list(islice(rows, len(of_statement))))
-            for statement, of_statement in zip(self.statements, tests, strict=True)
-        ]
+        tests = [(each, each.rows(found)) for each in self.statements]
+        rows = iter(corrected([row for _, of_statement in tests for row in of_statement]))
+        return [each.judged(list(islice(rows, len(of_statement)))) for each, of_statement in tests]
 
 
 def study_path(name: str) -> Path:

@@ -1,7 +1,7 @@
 """Claims of a paper, their tests, and verdicts, corrected for the number of tests of a figure."""
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -26,16 +26,9 @@ class Paired(NamedTuple):
     """A paired difference of two agents on the same trials, with the sign that a claim expects."""
 
     mean: float  # expected to be positive, or zero if `alike`
-    p_value: float  # of the hypothesis of no difference
+    p_value: float  # of the hypothesis of no difference, by flips of sign
     trials: int
     equal: bool  # the claim is that there is no difference
-
-    @classmethod
-    def of(cls, worse: Floats, better: Floats, equal: bool = False) -> "Paired":
-        """Test worse - better by flips of sign, (B,) each."""
-        return cls(
-            float(np.mean(worse - better)), statistics.sign_flip_test(worse, better), len(worse), equal
-        )
 
     @property
     def test(self) -> Test:
@@ -141,12 +134,13 @@ def corrected(rows: Sequence[Row]) -> list[Row]:
     """Judge the paired differences of a figure by Holm's p-values; a test of two sentences counts once."""
     p_values = {row.paired.test: row.paired.p_value for row in rows if row.paired}
     adjusted = dict(zip(p_values, statistics.holm(list(p_values.values())), strict=True))
-    return [_judged(row, row.paired, adjusted) if row.paired else row for row in rows]
-
-
-def _judged(row: Row, paired: Paired, adjusted: Mapping[Test, float]) -> Row:
-    p_value = adjusted.get(paired.test, float("nan"))  # NaN p-values never match a key
-    return row._replace(verdict=paired.verdict(p_value), p_value=f"{p_value:.2g}")
+    judged = []
+    for row in rows:
+        if row.paired:
+            p_value = adjusted.get(row.paired.test, float("nan"))  # NaN p-values never match a key
+            row = row._replace(verdict=row.paired.verdict(p_value), p_value=f"{p_value:.2g}")
+        judged.append(row)
+    return judged
 
 
 def together(verdicts: Sequence[str]) -> str:
@@ -224,10 +218,8 @@ class Claim(Check):
         return self.less, self.more
 
     def row(self, result: Result) -> Row:
-        curves, column = result.curves(self.metric), result.column_of(self.at)
-        sign = "=" if self.equal else "<"
-        tested = f"{self.less} {sign} {self.more} ({metric_named(self.metric).text}{_place(result, self.at)})"
-        more, less = (curves[label][:, column] for label in (self.more, self.less))
+        more, less = (_values(self, result, label) for label in (self.more, self.less))
+        tested = f"{self.less} {'=' if self.equal else '<'} {self.more} ({_measure(self, result)})"
         return _of_pair(result.environment, tested, more, less, self.equal)
 
 
@@ -252,12 +244,8 @@ class Across(Check):
         played = [(found[name], x) for name, x in places if name in found and x in found[name].records]
         if len(played) < 2:
             return []
-        better, worse = (
-            result.curves(self.metric)[label][:, result.column_of(self.at)] for result, label in played
-        )
-        tested = (
-            f"{self.less} < {self.more} ({metric_named(self.metric).text}{_place(played[0][0], self.at)})"
-        )
+        better, worse = (_values(self, *each) for each in played)
+        tested = f"{self.less} < {self.more} ({_measure(self, played[0][0])})"
         labels = self.label if other == self.label else f"{self.label} < {other}"
         return [_of_pair(labels, tested, worse, better)]
 
@@ -265,8 +253,15 @@ class Across(Check):
 def _of_pair(problem: str, tested: str, worse: Floats, better: Floats, equal: bool = False) -> Row:
     """Test a paired difference, shown with its 95 % bootstrap interval."""
     measured = text(statistics.paired_difference(worse, better), signed=True)
-    return Row(problem, tested, measured, paired=Paired.of(worse, better, equal))
+    p_value = statistics.sign_flip_test(worse, better)
+    paired = Paired(float(np.mean(worse - better)), p_value, len(worse), equal)
+    return Row(problem, tested, measured, paired=paired)
 
 
-def _place(result: Result, at: int | None) -> str:
-    return "" if at is None else f" at t = {result.rounds[result.column_of(at)]}"
+def _values(claim: Claim | Across, result: Result, label: str) -> Floats:
+    return result.curves(claim.metric)[label][:, result.column_of(claim.at)]
+
+
+def _measure(claim: Claim | Across, result: Result) -> str:
+    place = "" if claim.at is None else f" at t = {result.rounds[result.column_of(claim.at)]}"
+    return f"{metric_named(claim.metric).text}{place}"

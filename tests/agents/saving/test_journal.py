@@ -40,8 +40,8 @@ def test_it_gives_back_what_it_was_given(values):
     for value in values * BLOCK:  # three blocks
         journal.record("act", list, value)
     journal.record("act", list, values[0])
-    assert journal.events == ["act"] * (3 * BLOCK + 1)
-    ((column,),) = [columns for columns in journal.columns if columns]
+    assert journal.whole.events == ["act"] * (3 * BLOCK + 1)
+    ((column,),) = [columns for columns in journal.whole.columns if columns]
     assert all(map(same, rows_of(column), [*values * BLOCK, values[0]]))
 
 
@@ -49,17 +49,9 @@ def test_blocks_of_one_shape_are_one_array():
     journal = CallLog()
     for k in range(2 * BLOCK + 3):
         journal.record("act", list, np.array([float(k)]))
-    ((column,),) = [columns for columns in journal.columns if columns]
+    ((column,),) = [columns for columns in journal.whole.columns if columns]
     assert isinstance(column, np.ndarray)
     assert column.shape == (2 * BLOCK + 3, 1)
-
-
-def test_blocks_of_several_shapes_are_a_list():
-    journal = CallLog()
-    for k in range(2 * BLOCK):
-        journal.record("act", list, np.zeros(1 + k // BLOCK))
-    ((column,),) = [columns for columns in journal.columns if columns]
-    assert [len(row) for row in column] == [1] * BLOCK + [2] * BLOCK
 
 
 def test_it_keeps_copies():
@@ -68,7 +60,7 @@ def test_it_keeps_copies():
         buffer[:] = k
         journal.record("update", list, buffer, {"seen": [buffer]}, 1.0, {"mask": buffer})
     buffer[:] = 9.0
-    point, _, _, info = journal.columns[2]
+    point, _, _, info = journal.whole.columns[2]
     assert point[:, 0].tolist() == info["mask"][:, 0].tolist() == [0.0, 1.0, 2.0]
 
 
@@ -87,27 +79,11 @@ def test_columns_whose_writing_was_interrupted_are_written_again(after, monkeypa
     with monkeypatch.context() as patch:
         patch.setattr(recorded, "stacked", interrupted)
         with pytest.raises(KeyboardInterrupt):
-            list(journal.columns)
+            list(journal.whole.columns)
     journal.record("drop", list, 4, [4])
-    assert journal.events == ["drop"] * 4
-    assert journal.columns[3][0].tolist() == [1, 2, 3, 4]
-    assert [list(each) for each in journal.columns[3][1]] == [[1], [2], [3], [4]]
-
-
-def test_calls_are_packed_after_an_interruption(monkeypatch):
-    journal = CallLog()
-
-    def interrupted(values):
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patch:
-        patch.setattr(recorded, "stacked", interrupted)
-        for k in range(BLOCK - 1):
-            journal.record("act", list, k)
-        with pytest.raises(KeyboardInterrupt):
-            journal.record("act", list, BLOCK - 1)
-    journal.record("act", list, BLOCK)
-    assert journal.columns[1][0].tolist() == list(range(BLOCK + 1))
+    assert journal.whole.events == ["drop"] * 4
+    assert journal.whole.columns[3][0].tolist() == [1, 2, 3, 4]
+    assert [list(each) for each in journal.whole.columns[3][1]] == [[1], [2], [3], [4]]
 
 
 @pytest.mark.long

@@ -9,7 +9,8 @@ import gymnasium as gym
 import numpy as np
 import pytest
 from agent_cases import BATCHED, SETTING, of_each_shape
-from study_cases import study_cases
+from players import FirstArm
+from study_cases import called, study_cases
 
 import agents
 from agents.registry import names
@@ -36,20 +37,11 @@ name = "random"
 """
 
 
-class Broken:
+class Broken(FirstArm):
     """An agent that fails when it plays."""
-
-    def __init__(self, setting):
-        pass
-
-    def reset(self, seed):
-        pass
 
     def act(self, observation):
         raise RuntimeError("I cannot play")
-
-    def update(self, observation, action, reward, info):
-        pass
 
 
 class Fatal(Broken):
@@ -67,10 +59,7 @@ def call(capsys, tmp_path):
         if study is not None:
             (tmp_path / "study.toml").write_text(study)
             arguments = ("run", str(tmp_path / "study.toml"), "--out", str(tmp_path / "out"), *arguments)
-        with pytest.raises(SystemExit) as stop:
-            cli.main(arguments)
-        captured = capsys.readouterr()
-        return stop.value.code, captured.out, captured.err
+        return called(capsys, *arguments)
 
     return run
 
@@ -313,12 +302,7 @@ def test_a_killed_run_resumes_to_the_results_of_an_uninterrupted_one(call, tmp_p
         ('"gp-ucb"', '"gp-ucb"\noptions = {dleta = 0.1}', "dleta"),
         ('"gp-ucb"', '"no.such:Agent"', "no.such"),
         ('"gp-ucb"', '"gp-ucb"\noptions = {num_trials = 2}', "num_trials"),
-        (
-            '"gp-ucb"',
-            '"gp-ucb"\noptions = {delta = "0.1"}',
-            "delta must be a number, got '0.1'",
-        ),
-        ("[study]", "[study", "cannot read the study"),
+        ('"gp-ucb"', '"gp-ucb"\noptions = {delta = "0.1"}', "delta must be a number, got '0.1'"),
         ("[study]", f"deep = {'[' * 100_000}", "cannot read the study"),
     ],
 )

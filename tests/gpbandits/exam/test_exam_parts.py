@@ -33,7 +33,7 @@ def test_a_part_compares_at_questions_that_it_keeps(part):
         assert at.statistic in STATISTICS
         tasks = part.tasks_of(at, part.tasks)
         assert tasks
-        assert all(at.question in part.kept_until(task, part.questions(task)) for task in tasks)
+        assert all(at.question in part.kept_until(part.questions(task)) for task in tasks)
         assert all(value.value >= 0 for value in part.published(at, tasks).values())
         assert part.published(at, []) == {}
     assert any(part.published(at, part.tasks) for at in part.milestones)
@@ -44,7 +44,7 @@ def test_random_play_is_repeatable_monotone_and_the_same_when_it_is_cut(part):
     for task in part.quick_tasks:
         whole = part.questions(task)
         played = part.play(task, RANDOM, 0, whole)
-        assert len(played) == len(part.kept_until(task, whole))
+        assert len(played) == len(part.kept_until(whole))
         assert np.array_equal(played, part.play(task, RANDOM, 0, whole))
         assert not np.array_equal(played, part.play(task, RANDOM, 1, whole))
         assert (part.better * np.diff(played) >= 0).all()

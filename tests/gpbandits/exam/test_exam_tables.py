@@ -25,7 +25,7 @@ def perfect(part, entrant="perfect", tasks=None, spoilt=()):
     good, bad = (1e3, 0.0) if part.better > 0 else (0.0, 1e3)
     rows = []
     for task in tasks or part.tasks:
-        kept = part.kept_until(task, part.questions(task))
+        kept = part.kept_until(part.questions(task))
         values = np.full(len(kept), bad if task in spoilt else good)
         rows += [ExamRow(task, entrant, s, part.questions(task), "", 1.0, values) for s in range(SEEDS)]
     return rows

@@ -14,6 +14,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from players import FirstArm
 from study_cases import called
 
 from gpbandits.evaluation.parquet import read_metadata
@@ -40,21 +41,12 @@ name = "random"
 """
 
 
-class Moody:
+class Moody(FirstArm):
     """An agent that fails as long as its file is there."""
-
-    def __init__(self, setting):
-        pass
 
     def reset(self, seed):
         if Path("mood").exists():
             raise RuntimeError(f"I am not in the mood{Path('mood').read_text()}")
-
-    def act(self, observation):
-        return 0
-
-    def update(self, observation, action, reward, info):
-        pass
 
 
 @pytest.fixture

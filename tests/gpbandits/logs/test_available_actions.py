@@ -120,7 +120,7 @@ def test_a_policy_without_an_available_action_is_refused_by_its_row():
 def test_a_learning_agent_is_replayed_on_what_was_available(name):
     log = volatile_log(900)
     allowed = allowed_actions(log, [0])
-    rows = replayed(log, resolve_agent(name), np.arange(len(log)), 200, 0, allowed).rows
+    rows = replayed(log, resolve_agent(name), np.arange(len(log)), 200, 0, allowed)[0]
     assert (log.action[rows] != 0).all()
     assert len(rows) == 200
     there = log.available[rows, 2]

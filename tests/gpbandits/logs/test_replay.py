@@ -46,12 +46,12 @@ class Greedy:
 
 def test_the_accepted_rows_are_those_of_the_plain_form():
     log = uniform_log(300, 0, (0.2, 0.3, 0.5))
-    found = replayed(log, resolve_agent(Greedy), np.arange(300), 300, seed=4)
+    found, _ = replayed(log, resolve_agent(Greedy), np.arange(300), 300, seed=4)
     uniform = np.random.default_rng([4, 1]).random(300)
     passes = uniform * log.propensity < log.propensity.min()
     agent = Greedy(setting_of(log, 300))
     rows = list(zip(log.action.tolist(), log.reward.tolist(), strict=True))
-    assert found.rows.tolist() == references.replayed(agent, rows, passes, np.zeros(1))
+    assert found.tolist() == references.replayed(agent, rows, passes, np.zeros(1))
 
 
 @pytest.mark.parametrize("chances", [(1 / 3, 1 / 3, 1 / 3), (0.2, 0.3, 0.5)])
@@ -108,11 +108,11 @@ def test_a_reward_is_delivered_after_as_many_rounds_as_rows():
     log = PlayLog(np.zeros(n, int), reward, np.full(n, 0.5), actions=2, time=time, delivered=delivered)
     assert set(delays_in_rows(log)[:4].tolist()) == {0, 2}  # observed with the third further row
     Remembers.heard.clear()
-    found = replayed(log, resolve_agent(Remembers), np.arange(n), n, seed=0)
+    found, _ = replayed(log, resolve_agent(Remembers), np.arange(n), n, seed=0)
     waits = {step: t - step for step, t in Remembers.heard}
-    for k, row in enumerate(found.rows.tolist()):
+    for k, row in enumerate(found.tolist()):
         wait = int(delays_in_rows(log)[row])
-        if wait >= 0 and k + wait < len(found.rows):
+        if wait >= 0 and k + wait < len(found):
             assert waits[k] == wait
 
 
@@ -145,7 +145,7 @@ def test_learners_that_hold_their_choice_are_refused_with_several_contexts():
 def test_the_number_of_rounds_is_reached_by_nearly_all_replays():
     log = uniform_log(900, 3)
     reached = [
-        len(replayed(log, resolve_agent("random"), np.arange(900), 900, seed).rows) >= rounds_of(log)
+        len(replayed(log, resolve_agent("random"), np.arange(900), 900, seed)[0]) >= rounds_of(log)
         for seed in range(60)
     ]
     assert np.mean(reached) > 0.9

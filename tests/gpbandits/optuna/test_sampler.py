@@ -11,7 +11,7 @@ from optuna.trial import TrialState, create_trial
 
 from agents.tuning import Categorical, Integer, Linear, Log, Tuner
 from gpbandits.optuna import GPBanditSampler
-from gpbandits.optuna.dimensions import ASKED, Dimension, Dimensions, inform, tunable
+from gpbandits.optuna.dimensions import ASKED, Dimensions, inform, kind_of, tunable
 
 optuna.logging.set_verbosity(optuna.logging.ERROR)
 START = datetime(2026, 1, 1)
@@ -367,17 +367,17 @@ ALL = pytest.mark.parametrize(("distribution", "kind"), DISTRIBUTIONS.values(), 
 
 @ALL
 def test_a_distribution_is_a_parameter(distribution, kind):
-    assert Dimension(distribution).kind == kind
+    assert kind_of(distribution) == kind
 
 
 @ALL
 def test_what_the_tuner_asks_is_possible_in_optuna_and_told_as_it_was_asked(distribution, kind):
-    dimension = Dimension(distribution)
+    dimensions = Dimensions({"x": distribution})
     for place in range(101):
         value = kind.at(place / 100)
-        asked = dimension.to_optuna(value)
+        asked = distribution.to_external_repr(value)
         assert distribution._contains(distribution.to_internal_repr(asked))
-        assert dimension.to_tuner(asked) == value
+        assert dimensions.to_tuner({"x": asked}) == {"x": value}
 
 
 @ALL

@@ -11,12 +11,14 @@ from agents.model.defaults import growth_by_smoothness
 from bandit_envs.kernels.kernels import make_kernel
 from gpbandits.evaluation.result import Result
 from gpbandits.experiments import EnvironmentEntry
-from gpbandits.reproductions.contested import DIM, FIGURES, NU, OF_TIED, OPTIMAL
-from gpbandits.reproductions.powers import WorstFigure, by_horizon
+from gpbandits.reproductions.papers import figures_of
+from gpbandits.reproductions.powers import Exponent, Growth, WorstFigure, by_horizon
 from gpbandits.reproductions.verdicts import FEWEST
 
 SOMEWHERE = EnvironmentEntry("GPBandit-Hard-v0", "somewhere")
+FIGURES = figures_of("contested")
 (MATERN,) = (each for each in FIGURES if isinstance(each, WorstFigure))
+NU, DIM = 1.5, 1.0
 
 
 def lost(label, horizon, **regret):
@@ -53,7 +55,11 @@ def test_the_powers_that_matern_kernels_are_held_against_are_those_of_the_study(
     assert kernels == {"matern32"}
     growth = growth_by_smoothness(make_kernel("matern32", 0.2), int(DIM), 1000)
     assert growth == pytest.approx(1000 ** (DIM / (2 * NU + 2 * DIM)))
-    assert DIM / (2 * NU + DIM) + 0.5 > OF_TIED > OPTIMAL == 0.625
+    optimal, of_tied = (NU + DIM) / (2 * NU + DIM), (NU + 2 * DIM) / (2 * NU + 2 * DIM)
+    assert MATERN.printed.exponent.estimate == optimal
+    checks = [check for statement in MATERN.statements for check in statement.checks]
+    assert {check.bar for check in checks if isinstance(check, Growth)} == {optimal}
+    assert [check.printed.estimate for check in checks if isinstance(check, Exponent)] == [of_tied, optimal]
 
 
 def test_few_trials_decide_against_expected_improvement_over_posterior_means():
