@@ -15,7 +15,7 @@ from typing_extensions import TypeAliasType
 
 import agents
 from agents import ModelOptions
-from agents.algorithms import changing, duels, safe, separate_models
+from agents.algorithms import changing, classic, delayed, duels, safe, separate_models
 from agents.algorithms.duels import BandOptions, DuelOptions
 from agents.algorithms.safe import SafeOptions
 from agents.algorithms.separate_models import SeparateModelsAgentOptions
@@ -39,7 +39,9 @@ TAKING = {
     PenalisedOptions: parts_of,
     SeparateModelsAgentOptions: separate_models.with_separate_models,
     SafeOptions: safe.safely,
-    changing.WidthOptions: changing._assemble,
+    classic.WidthOptions: classic.upper_bound,
+    changing.ChangePointOptions: changing._watching,
+    delayed.CensoredOptions: delayed._censoring,
 }
 
 
