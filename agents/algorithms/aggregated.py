@@ -141,7 +141,6 @@ class AggregatedUCB(ArmAgent):
             self.functionals.observe(point, chance, total, noise + uncertain)
 
     def _points(self, context: Ints) -> Ints:
-        """Points of the arms in a context, (A,)."""
         return self.setting.decisions.point_index(context, np.arange(self.setting.decisions.num_arms))
 
 

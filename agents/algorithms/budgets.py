@@ -131,7 +131,6 @@ class Pandora(PerCost):
         return self._prior_std * self.lam * band.expected / self.costs.unit
 
     def combined(self, scores: Floats, band: CostBand, t: Ints) -> Floats:
-        """Return the indices, and store the largest; the scores of first plays are none."""
         top = np.maximum(self._top, scores.max(axis=1))
         self._top = np.where(t > self._initial, top, self._top)
         return scores

@@ -202,7 +202,6 @@ def _remembering(
     variation: float = 1.0,
     **options: Any,
 ) -> Agent:
-    """Return GP-UCB with a belief or a restart that `memory` builds."""
     return upper_bound(setting, num_trials, {part: partial(memory, variation=variation)}, **options)
 
 

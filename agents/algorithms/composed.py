@@ -173,7 +173,6 @@ def _improving(
     num_trials: int | None,
     earlier: EarlierTasks | None,
 ) -> ImprovingAgent | TrialList:
-    """Return the agent whose goal is the best point at the end."""
     require(
         parts_left_out and set(options) <= {"search"},
         "goal",
@@ -217,7 +216,6 @@ def _incumbent(incumbent: Any, rule: str | None, setting: Setting, constraint: s
 
 
 def _require_comparable(rule: Any, unitless: bool, incumbent: Any, separate: bool) -> None:
-    """Raise where a rule would compare values of different units."""
     if is_name(incumbent, "best_value"):
         raise ValueError(
             'incumbent must not be "best_value" under constraints, where multipliers change the values of '

@@ -55,7 +55,6 @@ class PhasesOfPairs(DuelAgent):
         self._next_phase()
 
     def act(self, observation: Floats) -> Ints:
-        """Choose the pair of the largest std among the arms that are left, (2,)."""
         self.context(observation)
         (rng,) = self.streams.of_round("rule", self.round)
         std = np.triu(self.std_of_pairs[np.ix_(self.left, self.left)]).ravel()

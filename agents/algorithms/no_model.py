@@ -74,7 +74,6 @@ class PlayOutcome(NamedTuple):
 
 
 def _of_discs(prior: PriorUnits) -> PriorUnits:
-    """Units in which the prior stds are those of the two discs, of which both have one."""
     return PriorUnits(prior.std / DEVIATION, prior.mean, prior.costs / DEVIATION)
 
 
@@ -105,7 +104,6 @@ class BanditOCO(BaseAgent):
         self.round = -1  # before the first reset
 
     def reset(self, seed: int) -> None:
-        """Start at a uniform y without multipliers."""
         self._rng = np.random.default_rng(np.random.SeedSequence(one_seed(seed)))
         reach = 1.0 - self.radius
         self.y = self._rng.uniform(-reach, reach, self.setting.dim)  # (d,)
@@ -128,7 +126,6 @@ class BanditOCO(BaseAgent):
         return self._action(self._centre + self._probes[number].offset(k))
 
     def update(self, observation: Floats, action: Any, reward: Any, info: dict[str, Any]) -> None:
-        """Step by every probe that is now complete, in the order of their plays."""
         _, rounds, value, cost = Feedback.arrived(info)
         for i in rounds.argsort():
             t, known = int(rounds[i]), {outcome.round for outcome in self._delivered}
@@ -162,7 +159,6 @@ class BanditOCO(BaseAgent):
             del self._probes[number]
 
     def _values(self, prior: PriorUnits, value: float, cost: Floats) -> tuple[Any, ...]:
-        """-f and g_j in the units of the discs, () and (C,)."""
         (fall,) = prior.of(prior.mean - value)
         return fall - MEAN, prior.of_costs(cost)
 
@@ -258,7 +254,6 @@ class RandomAgent(ChoosingAgent):
         return chance if self.num_trials else float(chance[0])
 
     def update(self, observation: Floats, action: Any, reward: Any, info: dict[str, Any]) -> None:
-        """Read the arms available in the next round; nothing else is learnt."""
         self.offered = offered_in(info, self.setting, self.num_trials)
         self.round += 1
 

@@ -65,12 +65,10 @@ class Truncated(Objective):
         self._t = 1
 
     def values(self, trial: Ints, reward: Floats, cost: Floats) -> Floats:
-        """Return the rewards, with the average prior mean in place of those beyond the level."""
         level = truncation(self._moment[trial], self._alpha, self._t)
         return np.where(np.abs(reward - self._centre) <= level, reward, self._centre)
 
     def beliefs(self, mean: Floats, std: Floats, points: Points) -> list[Band]:
-        """Return mean and std of the reward; truncation biases the mean, less and less with time."""
         return [(mean, std)]
 
     def end_round(self, rounds: int) -> Revision:

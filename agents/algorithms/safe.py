@@ -209,7 +209,6 @@ class SafeOpt(Rule):
     width: Width
 
     def __call__(self, candidates: Candidates) -> Floats:
-        """Return the band widths of M and G, minus infinity elsewhere, (B, A)."""
         safety = safety_of(candidates)
         wide = np.maximum(2.0 * _reach(candidates, self.width), safety.widest)
         scores = np.where(maximisers(candidates, self.width, safety.playable), wide, -np.inf)
@@ -281,7 +280,6 @@ def widest_expanders(safety: Safety, among: Bools, wide: Floats) -> Bools:
 
 
 def _reach(candidates: Candidates, width: Width) -> Floats:
-    """Return w sigma, (B, A)."""
     factor = width(candidates.t[:, 0], candidates.gain[:, 0])[:, None] + candidates.bias
     return factor * candidates.std
 
@@ -304,7 +302,6 @@ class ISE(Rule):
     rounds: int  # number of first rounds that explore
 
     def __call__(self, candidates: Candidates) -> Floats:
-        """Return gains in the first rounds, uf later, (B, A)."""
         safety = safety_of(candidates)
         scores = UCB(self.width)(candidates)
         for i in (candidates.t[:, 0] <= self.rounds).nonzero()[0].tolist():

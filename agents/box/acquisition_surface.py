@@ -38,7 +38,6 @@ class Path:
         self._white = np.empty(0)  # the draw is factor @ white
 
     def __call__(self, x: Floats) -> Floats:
-        """Return the sample at points, (m, D) -> (m,)."""
         explained = self._surface.explain(x)
         covariance = linearise(self._surface.kernel, x, x).values - explained.T @ explained
         if self._points is None:

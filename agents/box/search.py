@@ -224,7 +224,6 @@ class Lattice:
         return max(min(max(wanted, 2), allowed), 1)
 
     def __call__(self, unit_surface: UnitSurface, rng: np.random.Generator) -> Pool:
-        """Score the lattice."""
         dim = len(unit_surface.low)
         side = self.side(dim, float(unit_surface.span.max()), unit_surface.acquisition.t)
         axes = np.meshgrid(*[np.linspace(0.0, 1.0, side)] * dim, indexing="ij")

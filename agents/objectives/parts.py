@@ -182,7 +182,6 @@ def parts_of(
 
 
 def _require_an_effect(given: Mapping[str, Any], separate: bool, reuse: bool) -> None:
-    """Raise where an option of fresh posteriors is given, but there are none."""
     if separate:
         where, remedy = "with separate models, which are never fresh", 'take models="penalised"'
         require_left_out("reuse", given.get("reuse", True), True, where, remedy)

@@ -154,7 +154,6 @@ class Safe(SeparateModels):
         return False
 
     def _grown(self, safety: Safety) -> Bools:
-        """Trials whose S has arms that it never had in this context, (B,)."""
         ever = self._ever[np.arange(len(self._ever)), safety.context]
         return np.asarray((safety.safe & ~ever).any(axis=1))
 
@@ -228,7 +227,6 @@ def safe_parts(
 
 
 def _require_units(setting: Setting, model: Model, options: Mapping[str, Any]) -> None:
-    """Raise unless it is known how far the reward and each cost may vary."""
     words = "known to keep costs in every round: its amplitude says how far values may vary; give a kernel"
     require(model.unit_is_known, "kernel", f"{words} object, such as 4.0 * RBF(0.2)", options.get("kernel"))
     task = "to keep costs in every round: it says how far each may vary"
@@ -253,7 +251,6 @@ def _seed_of(setting: Setting, given: Any) -> Ints:
 
 
 def _require_known(name: str, given: Any, published: Any, task: str, remedy: str) -> Any:
-    """Return the given option or, if that is None, the published one; raise where both are None."""
     known = published if given is None else given
     if known is None:
         raise ArgumentError(name, f"must be known {task}, got None; {remedy}")

@@ -80,7 +80,6 @@ class BoTorchEngine(Engine):
         self._rewards: dict[int, float] = {}
 
     def ask(self) -> Floats:
-        """Return a point of the design at first, then the maximiser of the acquisition."""
         t = len(self._points)
         if t < len(self._design) or len(self._rewards) < 2:
             return self._design[t % len(self._design)]
@@ -93,7 +92,6 @@ class BoTorchEngine(Engine):
         self._rewards[round] = reward
 
     def _acquire(self) -> Any:
-        """Return the acquisition of a model of all delivered values."""
         from botorch import acquisition
         from botorch.fit import fit_gpytorch_mll
         from botorch.models import SingleTaskGP
@@ -113,7 +111,6 @@ class BoTorchEngine(Engine):
         return acquisition.qLogExpectedImprovement(model, best_f=values.max(), X_pending=pending)
 
     def _search(self, acquisition: Any) -> Floats:
-        """Return the maximiser of an acquisition, among all arms or in the box."""
         from botorch.optim import optimize_acqf, optimize_acqf_discrete
 
         if self._task.arms is not None:
@@ -152,7 +149,6 @@ class SMACEngine(Engine):
         return self._place(self._asked)
 
     def start(self, round: int, point: Floats) -> None:
-        """Record the play as the proposed trial, or as one of another configuration."""
         asked, self._asked = self._asked, None
         if asked is None or not np.allclose(point, self._place(asked), atol=1e-6):
             asked = self._instead(point)
@@ -201,7 +197,9 @@ class OptunaEngine(Engine):
         import optuna
 
         self._optuna = optuna
-        self._space: dict[str, Any] = {f"x{i}": optuna.distributions.FloatDistribution(0.0, 1.0) for i in range(task.dim)}
+        self._space: dict[str, Any] = {
+            f"x{i}": optuna.distributions.FloatDistribution(0.0, 1.0) for i in range(task.dim)
+        }
         kind = getattr(optuna.samplers, sampler)
         require_taken(kind, options, reserved=("seed",))
         made, level = kind(seed=task.seed, **options), optuna.logging.get_verbosity()
@@ -218,7 +216,6 @@ class OptunaEngine(Engine):
         return np.array([self._asked.params[name] for name in self._space])
 
     def start(self, round: int, point: Floats) -> None:
-        """Run the proposed trial, or mark it as failed and run a new one at the point played instead."""
         trials, asked = self._optuna.trial, self._asked
         self._asked = None
         if asked is not None and np.allclose(point, list(asked.params.values()), atol=1e-6):
@@ -250,7 +247,6 @@ class BayesOptEngine(Engine):
         self._initial = initial
 
     def ask(self) -> Floats:
-        """Return a point at random at first, then the suggested one."""
         few = len(self._points) < self._initial or len(self._optimiser.space) == 0
         found: Any = self._optimiser.random_sample(1)[0] if few else self._optimiser.suggest()
         return np.array([found[name] for name in self._names])

@@ -62,7 +62,6 @@ class SB3Agent(BaseAgent):
         self._rendezvous.question()
 
     def start(self, info: dict[str, Any]) -> None:
-        """Read the arms available in the first round; see `Agent`."""
         require_reset(self._rendezvous is not None)
         self._news = 0.0, {key: value for key, value in info.items() if key not in HIDDEN}
 
@@ -76,7 +75,6 @@ class SB3Agent(BaseAgent):
         return True
 
     def act(self, observation: Floats) -> Any:
-        """Pass the last round's outcome to the learner, and wait for its next action."""
         require_reset(self._rendezvous is not None)
         assert self._rendezvous is not None
         if self._news is not None:  # otherwise the round has not been played: return the same action
@@ -86,7 +84,6 @@ class SB3Agent(BaseAgent):
         return self._action
 
     def update(self, observation: Floats, action: Any, reward: Any, info: dict[str, Any]) -> None:
-        """Store the round's outcome; after the last round the thread ends."""
         require_reset(self._rendezvous is not None)
         self._round += 1
         if self._round == self.setting.horizon:
@@ -114,7 +111,6 @@ def one_word(seed: int) -> int:
 
 
 def _learn(recipe: Recipe, spaces: tuple[Space, Space], horizon: int, seed: int, ask: Ask) -> None:
-    """Run in the thread: make a model and let it learn for one trial."""
     import torch
     from stable_baselines3.common.utils import set_random_seed
 

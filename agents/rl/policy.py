@@ -116,7 +116,6 @@ class Policy:
 
 
 def _replaceable(path: str | os.PathLike[str]) -> bool:
-    """Return True if a file is absent, empty or a policy."""
     if not os.path.exists(path) or not os.path.getsize(path):
         return True
     try:
@@ -145,7 +144,6 @@ class PretrainedAgent(BaseAgent):
         self._started = False
 
     def reset(self, seed: int) -> None:
-        """Clear the memory of the trial; the weights stay."""
         import torch
 
         self._draws = torch.Generator().manual_seed(one_word(seed)).get_state()
@@ -155,7 +153,6 @@ class PretrainedAgent(BaseAgent):
         self._started, self._first = True, True
 
     def act(self, observation: Floats) -> Any:
-        """Play the network's action, given the trial so far."""
         require_reset(self._started)
         if self._action is None:  # otherwise the round has not been played: return the same action
             self._action = self._plays(self._draw(observation))
@@ -297,7 +294,6 @@ def _observation_of(model: Any, setting: Setting, given: Any) -> Any:
 
 
 def _trained(model: str | os.PathLike[str] | Any) -> Any:
-    """Return a trained model, or that of a file; raise for what is neither."""
     found = _loaded(model) if isinstance(model, str | os.PathLike) else model
     require(hasattr(found, "policy") and hasattr(found, "observation_space"), "model", TRAINED, model)
     return found
@@ -323,7 +319,6 @@ def _loaded(path: str | os.PathLike[str]) -> BaseAlgorithm:
 
 
 def _algorithm_of(saved: Mapping[str, Any]) -> str:
-    """Return the name of the algorithm that a file describes."""
     module = saved["policy_class"]["__module__"]
     named = [name for (policy, key), name in SAVED.items() if policy == module and (not key or key in saved)]
     if not named:

@@ -163,7 +163,6 @@ def library_vector_env(
 
 
 def _chosen(which: Bools, first: Any, second: Any) -> Any:
-    """Return rows of the first array where `which` is true, of the second elsewhere."""
     return np.where(which.reshape(-1, *[1] * (first.ndim - 1)), first, second)
 
 

@@ -15,7 +15,7 @@ from typing_extensions import TypeAliasType
 
 import agents
 from agents import ModelOptions
-from agents.algorithms import changing, classic, delayed, duels, safe, separate_models
+from agents.algorithms import changing, classic, delayed, duels, elimination, safe, separate_models
 from agents.algorithms.duels import BandOptions, DuelOptions
 from agents.algorithms.safe import SafeOptions
 from agents.algorithms.separate_models import SeparateModelsAgentOptions
@@ -40,6 +40,7 @@ TAKING = {
     SeparateModelsAgentOptions: separate_models.with_separate_models,
     SafeOptions: safe.safely,
     classic.WidthOptions: classic.upper_bound,
+    elimination.EliminationOptions: elimination._eliminating,
     changing.ChangePointOptions: changing._watching,
     delayed.CensoredOptions: delayed._censoring,
 }

@@ -34,13 +34,13 @@ def test_the_default_width_is_that_of_the_theorem():
 def test_a_play_counts_in_its_stage_before_its_value_comes_and_until_it_never_will():
     agent: Any = agents.make("sup-kernel-ucb", SETTING, band=1.0)
     agent.reset(0)
-    before = agent.psi[0].std(HERE)
+    before = agent.processes[0].std(HERE)
     arm = agent.act(ONE)
     agent.update(ONE, arm, 0.0, delivery(0, np.empty(0, int), np.empty(0), np.empty((0, 0)), HORIZON))
     assert agent.stage_of == [0]
-    assert agent.psi[0].std(HERE)[0, arm] < 0.2 * before[0, arm]
+    assert agent.processes[0].std(HERE)[0, arm] < 0.2 * before[0, arm]
     agent.drop(np.zeros(1, dtype=int))
-    np.testing.assert_allclose(agent.psi[0].std(HERE), before, atol=1e-9)
+    np.testing.assert_allclose(agent.processes[0].std(HERE), before, atol=1e-9)
 
 
 def test_contexts_have_arms_of_their_own_and_late_values_are_learnt():
