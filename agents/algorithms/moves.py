@@ -181,11 +181,7 @@ class PlannedAgent(GPAgent):
     """Agent that plans the arms of largest variance for a whole batch, and plays them in another order.
 
     The plan holds the plays of `bpe` with the same seed and lengths: they use no value of their batch, and
-    the posterior of a batch does not depend on its order.
-
-    Args:
-        lengths: rounds of each batch; further rounds are batches of the last length.
-        order: of the plays of a batch.
+    the posterior of a batch does not depend on its order. Further rounds are batches of the last length.
     """
 
     def __init__(self, *parts: Any, lengths: Sequence[int], order: Order, **named: Any):

@@ -31,13 +31,8 @@ class Penalised(Objective):
     pessimistic, because most points are worse than the ones that will be played. Alternatively the user gives
     them, or neither: then m is the prior's and s = w0, which is f - sum_j kappa_j h_j as in the paper. The
     reward and each cost are first divided by their units, the largest prior stds unless the paper is taken
-    literally: multipliers, steps and psi have no units.
-
-    Args:
-        reuse: True computes the values of all plays anew; False if every epoch has a fresh posterior.
-        standardize: True estimates m and s from the first plays.
-        given: the user's m and s in prior stds, if any.
-        cost_noise: stds of the noise on the costs in these units, (C,); None for the reward's.
+    literally: multipliers, steps and psi have no units. `given` are the user's m and s in prior stds, and
+    `cost_noise` the stds of the noise on costs in these units, (C,), None for the reward's.
     """
 
     def __init__(

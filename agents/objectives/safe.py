@@ -91,7 +91,7 @@ class Safe(SeparateModels):
 
     S rests on feedback that was delivered, for means and for stds: plays that are pending certify
     nothing. When a trial starts over all is forgotten, so that S = S0; until an alarm after a change no
-    guarantee holds. For `patience` see `safe_ucb`.
+    guarantee holds. For `patience` see `agents.algorithms.safe.PatientOptions`.
     """
 
     keeps_plays = False

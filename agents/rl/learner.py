@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from gymnasium import Space
 
-from bandit_envs.basics.arguments import require, require_not_negative
+from bandit_envs.basics.arguments import require, require_not_negative, require_switch
 from bandit_envs.basics.types import Floats
 from bandit_envs.environment.observations import make_summary
 from bandit_envs.problem.setting import Setting
@@ -22,8 +22,6 @@ from ..options import one_seed, require_reset
 from ..protocol import BaseAgent, handles
 from .bridge import Ask, BridgeEnv, Plays, Rendezvous, RewardUnit
 from .recipe import Recipe, find_algorithm, plays_box, preset_options
-
-HIDDEN = ("oracle", "_oracle")
 
 
 class SB3Agent(BaseAgent):
@@ -63,7 +61,7 @@ class SB3Agent(BaseAgent):
 
     def start(self, info: dict[str, Any]) -> None:
         require_reset(self._rendezvous is not None)
-        self._news = 0.0, {key: value for key, value in info.items() if key not in HIDDEN}
+        self._news = 0.0, _shown(info)
 
     def offer(self, arms: Any) -> bool:
         """Let the next choice alone be among some arms, (A,), of an algorithm that reads masks."""
@@ -92,9 +90,8 @@ class SB3Agent(BaseAgent):
         self._summary.note(action, info)
         self._unit.note(info, float(reward))
         self._summary.unit = self._unit.value
-        seen = {key: value for key, value in info.items() if key not in HIDDEN}
         charged = float(reward) - self.recipe.penalty * info.get("cost", 0.0)
-        self._news = charged / self._unit.value, seen
+        self._news = charged / self._unit.value, _shown(info)
 
     def close(self) -> None:
         """End the learner and its thread; `reset` starts a new one."""
@@ -105,6 +102,10 @@ class SB3Agent(BaseAgent):
         return f"SB3Agent({self.recipe.algorithm.name}, {dict(self.recipe.options)})"
 
 
+def _shown(info: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in info.items() if key not in ("oracle", "_oracle")}
+
+
 def one_word(seed: int) -> int:
     """Return a seed below 2^32, as numpy's global generator requires, from any seed."""
     return int(np.random.SeedSequence(one_seed(seed)).generate_state(1)[0])
@@ -112,13 +113,9 @@ def one_word(seed: int) -> int:
 
 def _learn(recipe: Recipe, spaces: tuple[Space, Space], horizon: int, seed: int, ask: Ask) -> None:
     import torch
-    from stable_baselines3.common.utils import set_random_seed
 
     torch.set_num_threads(1)  # of this thread: the networks are small, and trials run in parallel already
-    set_random_seed(seed)
-    model = recipe.model(BridgeEnv(*spaces, ask))
-    model.action_space.seed(seed)
-    model.learn(horizon)
+    recipe.learnt(BridgeEnv(*spaces, ask), horizon, seed)
 
 
 def sb3(
@@ -152,13 +149,12 @@ def sb3(
     given = 'a Setting; `evaluate` gives it to (agents.sb3, {"algorithm": "ppo"})'
     require(isinstance(setting, Setting), "setting", given, setting)
     require_not_negative("penalty", penalty, "it is subtracted from the reward for each unit of cost")
-    if not isinstance(attribute, bool):
-        raise ValueError(f"attribute must be True or False, got {attribute!r}; True credits delayed rewards")
-    chosen = find_algorithm(algorithm)
-    blind = setting.volatile and not chosen.masks
-    require(
-        not blind, "algorithm", '"maskable-ppo" where arms may be missing, which others ignore', algorithm
+    require_switch("attribute", attribute)
+    chosen, others = (
+        find_algorithm(algorithm),
+        '"maskable-ppo" where arms may be missing, which others ignore',
     )
+    require(chosen.masks or not setting.volatile, "algorithm", others, algorithm)
     known = preset_options(preset, algorithm if isinstance(algorithm, str) else None, setting, attribute)
     box = plays_box(chosen, setting, actions)
     recipe = Recipe(chosen, known | options, box, observation, attribute, float(penalty))

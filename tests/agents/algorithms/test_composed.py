@@ -12,7 +12,6 @@ import bandit_envs  # noqa: F401 (registers the ids)
 from agents.acquisition.by_name import RULES, UNITLESS
 from agents.algorithms.composed import IMPROVING
 from agents.beliefs.by_name import BELIEFS
-from agents.beliefs.censored import Censored
 from agents.beliefs.imputed import Hallucinated
 from agents.kernels.amplitude import InContext, without_contexts
 from agents.objectives.base import Reward
@@ -234,12 +233,6 @@ def test_an_agent_without_contexts_does_not_look_at_those_of_a_box_either():
     assert agent.recommend().action.shape == (1,)  # asks for no observation
 
 
-def threshold(**keywords):
-    agent = agents.make("gp-agent", setting(**keywords), restart="cpd")
-    agent.reset(0)
-    return float(np.max(agent.restart.watch.detectors[0].rates.theta))
-
-
 @pytest.mark.parametrize("rule", UNITLESS)
 @pytest.mark.parametrize("constraint", APART)
 def test_a_rule_without_units_is_refused_where_scores_are_weighed_against_costs(rule, constraint):
@@ -255,18 +248,6 @@ def test_every_rule_plays_what_its_trials_play_alone(rule):
     together = played({"it": spec}, **short)["it"]
     alone = played({"it": lambda setting: agents.make("gp-agent", setting, rule=rule)}, **short)["it"]
     np.testing.assert_array_equal(together, alone)
-
-
-def test_censored_keeps_the_window_and_bound_it_is_given():
-    agent = made(belief="censored", belief_options={"window": 4, "reward_bound": 2.0})
-    agent.reset(0)
-    assert isinstance(agent.belief, Censored)
-    assert (agent.belief.window, agent.belief.reward_bound) == (4, 2.0)
-
-
-@pytest.mark.long
-def test_noisy_costs_raise_the_threshold():
-    assert threshold(constraint_noise_std=1.0) > threshold(constraint_noise_std=0.1) == threshold()
 
 
 def test_a_constraint_needs_a_setting_with_constraints():

@@ -12,9 +12,7 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 import agents
 from agents.beliefs.censored import Censored
 from agents.beliefs.surface import Surface
-from agents.model.model import Model
 from bandit_envs import Setting, make
-from bandit_envs.kernels.kernels import make_kernel
 from bandit_envs.problem.setting import batch_settings
 from bandit_envs.problems import build
 from gpbandits import evaluate
@@ -268,7 +266,3 @@ def test_an_uncertainty_sampling_start_plays_like_pure_exploration():
     plays = evaluate("GPBandit-GP-v0", specs, trials=3, env_kwargs={"horizon": 12}).actions
     np.testing.assert_array_equal(plays["start"][:, :10], plays["variance"][:, :10])
     assert not np.array_equal(plays["start"], plays["variance"])
-
-
-def test_the_kernel_is_the_published_one():
-    assert Model.of(build("gp", DELAYED).setting()).kernel == make_kernel("rbf", 0.1)

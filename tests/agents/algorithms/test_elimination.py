@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 import references
 from agent_cases import GAUSSIAN, on_a_line, takes
-from players import play
 from scipy.stats import binomtest
 
 import agents
@@ -178,18 +177,6 @@ def test_what_is_learnt_within_a_batch_holds_for_its_values_too(name, learnt):
     assert not np.array_equal(told.active(here), fresh.active(here))
 
 
-@pytest.mark.parametrize("name", ELIMINATING)
-def test_an_arm_that_is_struck_off_strikes_off_no_other(name):
-    independent = replace(SETTING, kernel=make_kernel("rbf", 1e-3))
-    agent: Any = resolve_agent(name)(independent)
-    agent.reset(0)
-    trial = np.zeros(1, dtype=np.int64)
-    agent.belief._active[0, 0, 9] = False
-    agent.belief.receive(Delivery.of_values(trial, np.array([9]), np.full(1, 50.0)))
-    agent.belief.forget(trial)
-    np.testing.assert_array_equal(np.flatnonzero(~agent.belief.active(trial)[0]), [9])
-
-
 @pytest.mark.parametrize("name", [name for name in ELIMINATING if name != "batch-and-sort"])  # ignores them
 def test_arms_are_struck_off_in_the_context_in_which_they_are_bad(name):
     contexts = np.array([[0.0], [1.0]])
@@ -262,21 +249,6 @@ def test_the_recommended_arm_is_that_of_all_values(trials):
     best = agent.recommend()
     regret = means.max(axis=1) - means[np.arange(40), best.action]
     assert regret.mean() < 0.1 * np.ptp(means, axis=1).mean()
-
-
-def test_a_band_for_a_hundredth_of_the_noise_strikes_off_the_best_arm():
-    noisy = synthetic(
-        function="rkhs", rkhs_norm=1.5, kernel="matern52", num_arms=25, horizon=200, noise_std=2.0
-    )
-    options = {"noise_std": 0.02, "noise_variance": 4.0, "rkhs_bound": 0.01}
-    env = BanditVectorEnv(noisy, 40, autoreset_mode="Disabled")
-    observation, _ = env.reset(seed=list(range(40)))
-    agent = resolve_agent(("bpe", options))(env.setting, num_trials=40)
-    agent.reset(list(range(40)))
-    play(env, agent, observation, noisy.horizon)
-    means = np.array([trial.means[0, 0] for trial in env.simulator.trials])  # type: ignore[union-attr]
-    stayed = agent.belief.active(np.zeros(40, dtype=np.int64))[np.arange(40), means.argmax(axis=1)]
-    assert binomtest(int((~stayed).sum()), 40).proportion_ci(0.99).low > 0.1
 
 
 @pytest.mark.parametrize(

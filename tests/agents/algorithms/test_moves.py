@@ -17,7 +17,6 @@ from agents.algorithms.moves import in_short_order, nearest_first, phases_of, sh
 from agents.model.rounds import Delivery
 from agents.registry import resolve_agent
 from agents.restarts.base import growing_lengths
-from agents.widths.bounded_norm import DriftBand
 from bandit_envs import Setting
 from bandit_envs.kernels.kernels import make_kernel
 from bandit_envs.laws.movement import Switching, Travel
@@ -236,12 +235,6 @@ def test_the_band_is_the_smaller_of_the_two_forms(size, variation):
         variation=variation,
     )
     np.testing.assert_allclose(agent.belief.band[1][0], np.minimum(*forms), rtol=1e-6)
-
-
-def test_without_drift_the_band_is_the_split_band():
-    band = DriftBand(2.0, 0.1, 0.01, 0.1, 30)
-    std, norm = np.array([[0.3, 0.1]]), np.array([[0.5, 0.2]])
-    assert (band(std, norm, 2 * norm, 0.1) > band(std, norm, 2 * norm, 0.0)).all()
 
 
 def test_recommendations_move_nowhere():

@@ -152,16 +152,6 @@ def test_a_part_of_ones_own_plays_everywhere_and_a_batch_equals_singles(place, p
     np.testing.assert_array_equal(together, np.concatenate(singles))
 
 
-@pytest.mark.sampled(4)
-@everywhere
-def test_epsilon_greedy_is_greedy_at_zero_and_plays_anything_at_one(place):
-    greedy, random = (played(place, 2, rule=EpsilonGreedy(epsilon)) for epsilon in (0.0, 1.0))
-    if "box" not in place:  # where the mean is climbed, and another rule is not
-        np.testing.assert_array_equal(greedy, played(place, 2, rule="mean"))
-    assert len(np.unique(random[0], axis=0)) > len(random[0]) // 3
-    assert not np.array_equal(greedy, random)
-
-
 def test_a_part_of_ones_own_that_does_what_ours_does_plays_what_ours_plays():
     ours = played("everything", 2, rule="ucb")
     same = {"belief": BELIEFS["hallucinated"](None), "width": "improved"}

@@ -236,14 +236,6 @@ def test_values_beyond_the_level_of_their_round_are_taken_for_the_prior_mean():
         np.testing.assert_allclose(just, [1.0 + 0.999 * level, 1.0])
 
 
-def test_truncation_biases_all_values_together_by_no_more_than_the_width_says():
-    """For the law that is worst for its moment: y = b_s with probability v / b_s^(1 + alpha)."""
-    for alpha in (0.3, 1.0):
-        level = np.arange(1, 501) ** (1 / (2 * (1 + alpha)))
-        biases = level**-alpha  # v = 1
-        assert np.linalg.norm(biases) <= np.sqrt(1 + alpha) * level[-1]
-
-
 def test_the_width_is_the_formula():
     width = TruncatedWidth(2.0, 5.0, 0.5, 0.25, 0.1)(np.array([7]), np.array([3.0]))
     np.testing.assert_allclose(width, 2.0 + 10.0 * (np.sqrt(1.5) + np.sqrt(2.0 * (3.0 + np.log(10.0)))))

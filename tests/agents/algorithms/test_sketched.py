@@ -198,11 +198,6 @@ def test_a_batch_grows_by_at_least_one():
         agents.bbkb(problem().setting(), growth=0.5)
 
 
-def test_a_smaller_q_makes_smaller_dictionaries():
-    few, many = (played("bkb", 100, "matern52", size=size).belief.sketch for size in (1.0, 20.0))
-    assert len(few.sketches[0].dictionary) < len(many.sketches[0].dictionary)
-
-
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("name", NAMED)
 def test_regret_is_less_than_half_of_random_play(name):

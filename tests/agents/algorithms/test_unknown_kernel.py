@@ -9,8 +9,8 @@ from scipy.stats import binomtest
 from sklearn.gaussian_process.kernels import RBF, Matern
 
 import agents
-from agents.agent.assumptions import LengthScaleGrowth, shrunk
-from agents.agent.model_ensemble import NOBODY, CandidateRecord, ModelEnsemble
+from agents.agent.assumptions import LengthScaleGrowth
+from agents.agent.model_ensemble import NOBODY, CandidateRecord
 from agents.algorithms import unknown_kernel
 from agents.kernels.amplitude import inflation
 from agents.registry import resolve_agent
@@ -215,14 +215,6 @@ def test_values_are_credited_to_who_chose_the_play_and_dropped_ones_to_nobody():
         np.testing.assert_array_equal(turns.arrived[:, k], (mine & came).sum(axis=0))
         for sums, terms in ((turns.value, value), (turns.promised, band), (turns.surprise, value - mean)):
             np.testing.assert_allclose(sums[:, k], np.where(mine & came, terms, 0.0).sum(axis=0))
-
-
-def test_a_shorter_kernel_keeps_all_else_of_a_model():
-    model = agents.gp_ucb(drawn().setting()).model
-    short = shrunk(model, 4.0)
-    assert short.rkhs_bound == 2.0 * model.rkhs_bound
-    assert short.noise_std == model.noise_std
-    assert isinstance(agents.lb_gp_ucb(drawn().setting()), ModelEnsemble)
 
 
 RIGHT = {  # candidates of which the one in the middle is right

@@ -19,6 +19,7 @@ from agents.agent.generators import preserved_generators
 from agents.rl.bridge import Plays
 from agents.rl.recipe import ALGORITHMS
 from bandit_envs import BanditEnv, Setting
+from bandit_envs.problems import build
 from gpbandits.evaluation import check_agent, evaluate
 from gpbandits.evaluation.rehearsal import stages
 
@@ -104,6 +105,13 @@ def test_the_learner_never_sees_the_oracle():
         *("t", "feedback_mask", "feedback_step", "feedback_reward", "cost", "feedback_cost"),
         "TimeLimit.truncated",
     }
+
+
+@pytest.mark.parametrize("name", [name for name, each in ALGORITHMS.items() if not each.masks])
+def test_a_learner_that_sees_no_masks_is_refused_by_name_where_arms_may_be_missing(name):
+    volatile = build("gp", {**SMALL, "availability": {"law": "bernoulli", "p": 0.4}})
+    with pytest.raises(ValueError, match='algorithm must be "maskable-ppo" where arms may be missing'):
+        agents.sb3(volatile.setting(), name)
 
 
 @pytest.mark.parametrize("name", ALGORITHMS)
