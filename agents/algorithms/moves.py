@@ -9,7 +9,7 @@ Readable forms: tests/references/moves.py.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any, Unpack
 
@@ -40,8 +40,6 @@ from .elimination import eliminating_by, require_plan
 
 REMEDY = 'take "gp-ucb" with repeat=2, which moves seldom'
 RATE = 1e-3  # of drift where none is given and functions may change, in prior stds a round
-# From a trial's plan (n,), its generator and the arm that it played last, None before the first, to (n,).
-Order = Callable[[Setting, Ints, np.random.Generator, "int | None"], Ints]
 DIGITS = 9  # of distances: other units of the features change their last bits
 LEAST_GAIN = 10.0**-DIGITS  # of a 2-opt move, so that rounding cannot make it go on
 
@@ -70,7 +68,7 @@ def batch_and_sort(
     require_plan(setting, delta, options, REMEDY)
     lengths = growing_lengths(setting.horizon)
     model = Model.of(without_contexts(setting), **options)
-    return _planned(model, lengths, _sorted_by_tour, eliminating_by(band, delta, len(lengths)), num_trials)
+    return _planned(model, lengths, True, eliminating_by(band, delta, len(lengths)), num_trials)
 
 
 @handles("change", "horizon")
@@ -111,7 +109,7 @@ def permuted_elimination(
     phases = phases_of(setting.horizon, restart_every or setting.horizon, rate)
     band_of = partial(DriftBand.of, delta=delta, values=model.gram.size * len(phases))
     belief = partial(DriftingBatches, band_of=band_of, phases=phases)
-    return _planned(model, [each.plays for each in phases], _permuted, belief, num_trials)
+    return _planned(model, [each.plays for each in phases], False, belief, num_trials)
 
 
 @handles("delay", "noise", "availability")
@@ -148,10 +146,9 @@ def phases_of(horizon: int, every: int, rate: float) -> list[Phase]:
     return phases
 
 
-def _planned(model: Model, lengths: list[int], order: Order, belief: Any, num_trials: int | None) -> Agent:
-    kind: Any = partial(PlannedAgent, lengths=lengths, order=order)
-    restart = partial(BatchEnds, lengths=lengths)
-    rule = Always(Among(PosteriorVariance()))
+def _planned(model: Model, lengths: list[int], by_tour: bool, belief: Any, num_trials: int | None) -> Agent:
+    kind: Any = partial(PlannedAgent, lengths=lengths, by_tour=by_tour)
+    rule, restart = Always(Among(PosteriorVariance())), partial(BatchEnds, lengths=lengths)
     return assemble(model, rule, num_trials, kind, belief=belief, restart=restart)
 
 
@@ -178,15 +175,15 @@ class LessMoves(Reward):
 
 
 class PlannedAgent(GPAgent):
-    """Agent that plans the arms of largest variance for a whole batch, and plays them in another order.
+    """Agent that plans the arms of largest variance for a batch, and plays them by a tour or at random.
 
     The plan holds the plays of `bpe` with the same seed and lengths: they use no value of their batch, and
     the posterior of a batch does not depend on its order. Further rounds are batches of the last length.
     """
 
-    def __init__(self, *parts: Any, lengths: Sequence[int], order: Order, **named: Any):
+    def __init__(self, *parts: Any, lengths: Sequence[int], by_tour: bool, **named: Any):
         super().__init__(*parts, **named)
-        self._ends, self._last_length, self._order = np.cumsum(lengths), lengths[-1], order
+        self._ends, self._last_length, self._by_tour = np.cumsum(lengths), lengths[-1], by_tour
 
     def reset(self, seed: int | Sequence[int]) -> None:
         super().reset(seed)
@@ -216,9 +213,14 @@ class PlannedAgent(GPAgent):
         """Return the arms of the rest of this batch in the order of play, a byte or two each."""
         after = self._ends[self._ends > self.round]
         left = int(after[0]) - self.round if len(after) else self._last_length
-        each = zip(self._planned(left), self._orderers, self._last, strict=True)
-        plan = np.stack([self._order(self.setting, *own) for own in each])
-        return plan.astype(np.min_scalar_type(self._num_arms))
+        plan, places, law = self._planned(left), self.setting.decisions.unit_arms, self.setting.movement
+        if self._by_tour:
+            rows = [
+                in_short_order(row, last, places, law) for row, last in zip(plan, self._last, strict=True)
+            ]
+        else:
+            rows = [rng.permutation(row) for row, rng in zip(plan, self._orderers, strict=True)]
+        return np.stack(rows).astype(np.min_scalar_type(self._num_arms))
 
     def _planned(self, length: int) -> Ints:
         """Return the arms of largest variance among active ones, one after another, (B, n)."""
@@ -233,14 +235,6 @@ class PlannedAgent(GPAgent):
             plan[:, k] = argmax_with_ties(np.where(active, std, -np.inf), self._tie, uniform)
             observe(posterior, belief.rows, plan[:, k], nothing, belief.weights(plan[:, k]))
         return plan
-
-
-def _sorted_by_tour(setting: Setting, plan: Ints, rng: np.random.Generator, last: int | None) -> Ints:
-    return in_short_order(plan, last, setting.decisions.unit_arms, setting.movement)
-
-
-def _permuted(setting: Setting, plan: Ints, rng: np.random.Generator, last: int | None) -> Ints:
-    return rng.permutation(plan)
 
 
 def in_short_order(plays: Ints, last: int | None, places: Floats, law: Movement | None) -> Ints:

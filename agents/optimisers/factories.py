@@ -52,31 +52,29 @@ class OptimiserAgent(BaseAgent):
         assert self._engine is not None
         if self._action is None:
             with quietly():
-                self._action = self._play(self._engine.ask())
+                point = self._engine.ask()
+            if self._arms is None:
+                self._action = (2.0 * point - 1.0).astype(np.float32)
+            else:
+                self._action = int(((self._arms - point) ** 2).sum(axis=1).argmin())
         return self._action
 
     def update(self, observation: Floats, action: Any, reward: Any, info: dict[str, Any]) -> None:
         require_reset(self._engine is not None)
         assert self._engine is not None
         news = Feedback.arrived(info)
+        if self._arms is None:
+            point = np.clip((np.asarray(action, dtype=np.float64).reshape(-1) + 1.0) / 2.0, 0.0, 1.0)
+        else:
+            point = self._arms[arms_of(action, 1, len(self._arms))[0]]
         with quietly():
-            self._engine.start(self.round, self._point(action))
+            self._engine.start(self.round, point)
             for round_, value in zip(news.round.tolist(), news.reward.tolist(), strict=True):
                 self._engine.tell(round_, value)
         self.round, self._action = self.round + 1, None
 
     def __repr__(self) -> str:
         return f"OptimiserAgent({getattr(self._make, 'func', self._make).__name__})"
-
-    def _play(self, point: Floats) -> Any:
-        if self._arms is None:
-            return (2.0 * point - 1.0).astype(np.float32)
-        return int(((self._arms - point) ** 2).sum(axis=1).argmin())
-
-    def _point(self, action: Any) -> Floats:
-        if self._arms is None:
-            return np.clip((np.asarray(action, dtype=np.float64).reshape(-1) + 1.0) / 2.0, 0.0, 1.0)
-        return self._arms[arms_of(action, 1, len(self._arms))[0]]
 
 
 def _entrant(

@@ -202,12 +202,9 @@ class AttributedReplayBuffer(ReplayBuffer):
         self._pending[info["t"]] = (np.array(obs), np.array(next_obs), np.array(action), done, infos)
         for slot in np.flatnonzero(info["feedback_mask"]).tolist():
             seen, following, played, ended, noted = self._pending.pop(int(info["feedback_step"][slot]))
-            earned = np.array([self._value(info, slot)], dtype=np.float32)
-            super().add(seen, following, played, earned, ended, noted)
-
-    def _value(self, info: dict[str, Any], slot: int) -> float:
-        cost = info["feedback_cost"][slot] if "feedback_cost" in info else np.zeros(0)
-        return float(info["feedback_reward"][slot] - self.penalty * np.maximum(cost, 0.0).sum())
+            cost = info["feedback_cost"][slot] if "feedback_cost" in info else np.zeros(0)
+            earned = info["feedback_reward"][slot] - self.penalty * np.maximum(cost, 0.0).sum()
+            super().add(seen, following, played, np.array([earned], dtype=np.float32), ended, noted)
 
 
 def wait_for_feedback(model: OffPolicyAlgorithm) -> None:
