@@ -101,10 +101,9 @@ def dmm_ucb(
 ) -> Agent:
     """DMM-UCB: argmax of the smallest of the bands of several regularisations (Flynn & Reeb 2024).
 
-    All bands hold at once with probability 1 - delta, for R-sub-Gaussian noise and functions of norm B. B is
-    the setting's `rkhs_bound`, or 1 where none is published; `agent.refuted` marks trials whose observations
-    no function of that norm explains. The paper's lambda is R^2 for the squared exponential and
-    `noise_variance="smoothness"` for Matern kernels.
+    All bands hold at once with probability 1 - delta, for R-sub-Gaussian noise and functions of norm B,
+    `rkhs_bound`; `agent.refuted` marks trials whose observations no function of that norm explains. The
+    paper's lambda is R^2 for the squared exponential and `noise_variance="smoothness"` for Matern kernels.
 
     Args:
         ratios: of the regularisations to lambda, one of them 1; each costs a posterior. Default the paper's.
@@ -254,7 +253,7 @@ def pims(setting: Setting, *, num_trials: int | None = None, **options: Unpack[M
 def eims(setting: Setting, *, num_trials: int | None = None, **options: Unpack[ModelOptions]) -> Agent:
     """EIMS: expected improvement on the maximum of a posterior sample (Takeno et al. 2025).
 
-    An arm with a posterior std of 0 has no expected improvement, so a known best arm may never be played:
-    with one known arm regret is linear ("Contested claims" of the page of reproductions).
+    A known best arm may never be played, as with `gp_ei`: then regret is linear ("Contested claims" of the
+    page of reproductions).
     """
     return assemble(Model.of(setting, **options), Always(EIMS()), num_trials)

@@ -57,10 +57,9 @@ def batch_and_sort(
 
     Plays of a batch use no value of it, so their order changes neither the plays of later batches nor the
     regret of a stationary function: the bound is that of `bpe`, and switches are at most sum_i min(n_i, N)
-    over the batches of lengths n_i. The tour groups equal arms, goes to the nearest next one and is shortened
-    by 2-opt, in the published metric of moves, or by distance where moves are free. Ours; the Traveling
-    Bandit (arXiv 2410.14533, from its abstract) orders batches by shortest tours too. A batch is planned
-    before it: contexts are ignored, and settings whose arms may be missing are refused.
+    over the batches of lengths n_i. See `in_short_order` for the tour. Ours; the Traveling Bandit (arXiv
+    2410.14533, from its abstract) orders batches by shortest tours too. As a batch is planned before it,
+    contexts are ignored, and settings whose arms may be missing are refused.
 
     Args:
         band, delta: see `bpe`.
@@ -123,9 +122,8 @@ def movement_ucb(
 ) -> Agent:
     """Movement-UCB: argmax mu(x) + w sigma(x) - c(x_{t-1}, x), which charges a move to the next play.
 
-    A rival that gets stuck: once all moves cost more than w sigma it stays, as a move is paid once and what
-    is learnt serves all later rounds, which the index does not count. No bound holds. Where moves are free it
-    is `gp-ucb` of this width.
+    A rival that gets stuck: once all moves cost more than w sigma it stays, as the index does not count that
+    what is learnt serves all later rounds. No bound holds. Where moves are free it is `gp-ucb` of this width.
 
     Args:
         width: "improved" (IGP-UCB), a number or a width of `make_width`.
@@ -240,9 +238,9 @@ class PlannedAgent(GPAgent):
 def in_short_order(plays: Ints, last: int | None, places: Floats, law: Movement | None) -> Ints:
     """Return the plays of a batch, (n,), in the order of a short tour from the present arm.
 
-    A tour of distinct arms starts at `last`, or at the first of the plays where there is none, and need not
-    return. Prices do not matter to it. Where moves are free it goes by travel. `places` are those of the arms
-    in the unit box, (A, d).
+    It groups equal arms, starts at `last` or at the first of the plays where there is none, goes to the
+    nearest next arm and is shortened by 2-opt, in the metric of the law of moves, or by distance where moves
+    are free. Prices do not matter to it. `places` are those of the arms in the unit box, (A, d).
     """
     arms, first, times = np.unique(plays, return_index=True, return_counts=True)
     rank = first.argsort()  # distinct arms in the order of their first plays, so that ties follow the plan

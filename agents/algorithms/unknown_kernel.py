@@ -59,10 +59,9 @@ def a_gp_ucb(
 
     In round t = 1, 2, ... length-scales are theta_0 / g(t), and the bound on the norm is b(t) g(t)^(d/2) B_0,
     with g(t) = max(start, t^g) and b(t) = t^b; theta_0 and B_0 are the model's. Regret is O(g(T)^d) times
-    that of the true length-scale. The schedule is the one that Ziomek et al. (2024) compare with. The
-    original multiplies the norm by g(t)^d [memory], more than needed for kernels with a decaying spectrum,
-    see `agents.kernels.amplitude.inflation`. Kernels without a length-scale stay unchanged. The posterior is
-    rebuilt in every round in which g(t) grows.
+    that of the true length-scale. The schedule is the one that Ziomek et al. (2024) compare with; the
+    original multiplies the norm by g(t)^d [memory], see `agents.kernels.amplitude.inflation`. Kernels without
+    a length-scale stay unchanged. The posterior is rebuilt in every round in which g(t) grows.
 
     Args:
         g, b: powers of t.
@@ -125,9 +124,8 @@ def pe_gp_ucb(
 ) -> ModelEnsemble | TrialList:
     """PE-GP-UCB: the most optimistic of several priors, until its predictions fail (Ziomek et al. 2025).
 
-    See `Optimistic` for the rule, whose structure is [memory] and whose test is ours. It is for priors that
-    are not nested: means, periods, families. Of nested length-scales the shortest is always the most
-    optimistic, and the agent equals it; take `lb_gp_ucb`.
+    See `Optimistic` for the rule. It is for priors that are not nested: means, periods, families. Of nested
+    length-scales the shortest is always the most optimistic; take `lb_gp_ucb`.
 
     Args:
         priors: for each prior, options of the model that override the common ones, such as

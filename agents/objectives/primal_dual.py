@@ -221,10 +221,7 @@ class Feasible(SeparateModels):
 
     Scales are estimated again whenever one of the first plays is delivered. Where pending plays count in the
     stds none of them is repeated. The costs share the kernel of the reward's model, which has lambda at a
-    scale of 1.
-
-    Args:
-        weighs: False leaves the scores as they are, for rules that read the beliefs about costs themselves.
+    scale of 1. Without `weighs` scores stay as they are, for rules that read the beliefs about costs.
     """
 
     resumes = True

@@ -27,12 +27,11 @@ from .recipe import Recipe, find_algorithm, plays_box, preset_options
 class SB3Agent(BaseAgent):
     """Agent that learns from scratch on the rounds of one trial, in a thread that lives as long as the trial.
 
-    Its rewards are multiples of the published prior std, or of their root mean square so far where no kernel
-    is published: its plays do not depend on the unit of the reward. `act` gives the learner the outcome of
-    the last round and waits for its next action, so all of its computation takes place there.
-    `total_timesteps` is the horizon. Its seed is that of `reset`, also of the global generators of Python,
-    numpy and torch, from which stable-baselines3 draws: `evaluate` restores them after each trial; in a loop
-    of your own, use `agents.agent.generators.preserved_generators`, and do not alternate two learners.
+    Its plays do not depend on the unit of the reward, see `RewardUnit`. `act` gives the learner the outcome
+    of the last round and waits for its next action, so all of its computation takes place there. Its seed is
+    that of `reset`, also of the global generators of Python, numpy and torch, from which stable-baselines3
+    draws: `evaluate` restores them after each trial; in a loop of your own, use
+    `agents.agent.generators.preserved_generators`, and do not alternate two learners.
     """
 
     holds_choice = True

@@ -84,10 +84,7 @@ ALGORITHMS = {
 
 
 def find_algorithm(algorithm: str | type) -> Algorithm:
-    """Return the algorithm of a name in `ALGORITHMS`, or of a class with their constructor and `learn`.
-
-    A subclass of one of these plays its action spaces; any other class plays all action spaces.
-    """
+    """Return the algorithm of a name, or of a class with `learn`; a subclass plays the spaces of its base."""
     if isinstance(algorithm, type) and hasattr(algorithm, "learn"):
         extended = {f"{base.__module__.partition('.')[0]}:{base.__name__}" for base in algorithm.__mro__}
         known = (named for named in ALGORITHMS.values() if named.source in extended)
