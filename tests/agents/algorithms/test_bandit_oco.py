@@ -78,9 +78,8 @@ def test_late_feedback_steps_with_the_direction_of_its_own_round():
     start = late.y.copy()
     late.update(NOWHERE, late.act(NOWHERE), 0.0, feedback([2.0], [[0.0]], [1]))
     moved, direction = late.y - start, actions[1] - start
-    assert moved @ direction / np.linalg.norm(moved) / np.linalg.norm(direction) == pytest.approx(
-        1.0, abs=1e-5
-    )
+    cosine = moved @ direction / np.linalg.norm(moved) / np.linalg.norm(direction)
+    assert cosine == pytest.approx(1.0, abs=1e-5)
 
 
 @pytest.mark.parametrize("points", [1, 2])

@@ -89,11 +89,8 @@ def test_while_any_play_is_worth_its_price_the_next_one_is(law, known):
 # --- the Gittins index ---
 
 RNG = np.random.default_rng(0)
-MEAN, STD, PRICE = (
-    RNG.normal(size=(3, 50)),
-    RNG.uniform(1e-3, 3.0, (3, 50)),
-    10.0 ** RNG.uniform(-9, 2, (3, 50)),
-)
+MEAN, STD = RNG.normal(size=(3, 50)), RNG.uniform(1e-3, 3.0, (3, 50))
+PRICE = 10.0 ** RNG.uniform(-9, 2, (3, 50))
 
 
 def test_at_the_index_the_expected_improvement_is_the_price():
@@ -246,8 +243,6 @@ def test_where_costs_differ_much_improvement_per_cost_finds_more_with_a_small_bu
     costs = {"law": "log-gp", "budget": 5, "median": 0.2, "known": True}
     keywords = {"budget": costs, "length_scale": 0.05, "noise_std": 0.01, "normalize": False, "horizon": 60}
     result = evaluate("GPBandit-Budget-v0", field, trials=8, env_kwargs=keywords)
-    at = np.array([1.0])
-    ours, theirs = (
-        over_budget(result.simple_regret[label], result.spent[label], at).mean() for label in ("EIpu", "EI")
-    )
+    pairs = [(result.simple_regret[label], result.spent[label]) for label in ("EIpu", "EI")]
+    ours, theirs = (over_budget(*pair, np.array([1.0])).mean() for pair in pairs)
     assert ours < theirs / 2

@@ -61,9 +61,8 @@ def test_sdf_is_the_posterior_on_all_plays_with_zero_for_what_has_not_arrived_in
     values = [playing.shifted[s] if playing.delay.get(s, np.inf) <= window else 0.0 for s in steps]
     mean, covariance = playing.posterior(steps, values)
     belief = playing.agent.belief
-    np.testing.assert_allclose(
-        belief.mean(HERE)[0] - playing.setting.reward_lower_bound, mean, rtol=0, atol=1e-8
-    )
+    shifted = belief.mean(HERE)[0] - playing.setting.reward_lower_bound
+    np.testing.assert_allclose(shifted, mean, rtol=0, atol=1e-8)
     np.testing.assert_allclose(belief.std(HERE)[0] ** 2, np.diag(covariance), rtol=0, atol=1e-8)
 
 
@@ -243,9 +242,8 @@ def test_windows_and_biases_are_in_units_of_time_where_query_times_are_published
     values = [playing.shifted[s] if used.get(s, np.inf) <= 2.0 else 0.0 for s in range(40)]
     mean, covariance = playing.posterior(range(40), values)
     belief = playing.agent.belief
-    np.testing.assert_allclose(
-        belief.mean(HERE)[0] - playing.setting.reward_lower_bound, mean, rtol=0, atol=1e-8
-    )
+    shifted = belief.mean(HERE)[0] - playing.setting.reward_lower_bound
+    np.testing.assert_allclose(shifted, mean, rtol=0, atol=1e-8)
     recent = [playing.points[s] for s in range(40) if times[40] - times[s] < 2.0]
     assert len(recent) == 3
     expected = np.sqrt(np.maximum(np.diag(covariance)[recent], 0.0)).sum()

@@ -106,9 +106,8 @@ class ByTheBook:
         self.played, self.values, self.round = [], [], 0
 
     def variance(self) -> Any:
-        return np.diag(
-            references.posterior(self.gram, LAMBDA, np.array(self.played, int), np.array(self.values))[1]
-        )
+        played, values = np.array(self.played, int), np.array(self.values)
+        return np.diag(references.posterior(self.gram, LAMBDA, played, values)[1])
 
     def learn(self, arm: int, value: float) -> None:
         self.round += 1

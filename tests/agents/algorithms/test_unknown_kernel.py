@@ -14,10 +14,11 @@ from agents.agent.model_ensemble import NOBODY, CandidateRecord
 from agents.algorithms import unknown_kernel
 from agents.kernels.amplitude import inflation
 from agents.registry import resolve_agent
-from bandit_envs import BanditVectorEnv, Decisions, Problem, Setting
+from bandit_envs import BanditEnv, BanditVectorEnv, Decisions, Problem, Setting
 from bandit_envs.kernels.kernels import TableKernel, make_kernel
 from bandit_envs.laws import Gaussian, GPSample, KnownFunction, RKHSFunction, delays
 from bandit_envs.problem.decisions import unit_grid
+from bandit_envs.problem.feedback import delivery
 from gpbandits import evaluate
 
 NAMED = [name for name in agents.names() if resolve_agent(name).make.__module__ == unknown_kernel.__name__]
@@ -59,11 +60,13 @@ def actions(problem, *spec, trials=3):
     return evaluate(problem, {"it": spec}, trials=trials).actions["it"]
 
 
+def told(t, value):
+    return delivery(t, np.array([t]), np.array([value]), np.empty((1, 0)))
+
+
 def played(agent, problem, rounds, seed=0):
     """An agent that has played some rounds of one trial."""
-    import bandit_envs
-
-    env = bandit_envs.make(problem)
+    env = BanditEnv(problem)
     observation, _ = env.reset(seed=seed)
     agent = agent(env.get_wrapper_attr("setting"))
     agent.reset(seed)
@@ -140,12 +143,7 @@ def test_the_turn_is_that_of_the_smallest_regret_bound():
         turns = agent.record.chosen[0].copy()
         expected = np.argmin(np.sqrt(turns + 1) * (bound * np.sqrt(gain) + gain))
         action = agent.act(observation)
-        info = {
-            "feedback_mask": np.array([True]),
-            "feedback_step": np.array([agent.round]),
-            "feedback_reward": np.array([0.3]),
-        }
-        agent.update(observation, action, 0.3, info)
+        agent.update(observation, action, 0.3, told(agent.round, 0.3))
         assert np.flatnonzero(agent.record.chosen[0] > turns) == [expected]
 
 
@@ -158,9 +156,8 @@ def test_five_shorter_candidates_are_there_at_the_start_and_more_as_g_grows(kern
     np.testing.assert_allclose(lengths, 0.8 * np.exp(-np.arange(len(lengths)) / divisor))
     assert agent.open.sum() == 6
     assert min(lengths) >= 0.8 / 10**2.5 > min(lengths) * np.exp(-1 / divisor)
-    np.testing.assert_allclose(
-        [each.model.rkhs_bound for each in agent.agents], np.sqrt(0.8 / np.array(lengths))
-    )
+    bounds = [each.model.rkhs_bound for each in agent.agents]
+    np.testing.assert_allclose(bounds, np.sqrt(0.8 / np.array(lengths)))
 
 
 def test_the_length_scale_shrinks_with_the_rounds_and_the_bound_grows():
@@ -187,12 +184,7 @@ def test_plays_of_somebody_else_are_learnt_and_charged_to_nobody():
         agent.reset(0)
         for t in range(3):
             proposed = agent.act(np.zeros(1))
-            info = {
-                "feedback_mask": np.array([True]),
-                "feedback_step": np.array([t]),
-                "feedback_reward": np.array([1.0]),
-            }
-            agent.update(np.zeros(1), (proposed + 1) % 20, 1.0, info)
+            agent.update(np.zeros(1), (proposed + 1) % 20, 1.0, told(t, 1.0))
         assert agent.record.chosen.sum() == 0
         assert agent.record.arrived.sum() == 0
         assert agent.posterior(np.zeros(1))[0].max() > 0.5

@@ -83,9 +83,8 @@ def test_separate_models_score_a_point_of_a_box_by_their_formula():
         band = ImprovedWidth(agent.model.rkhs_bound, 0.02 / scale, delta=objective.widths[j].delta)
         width = band(agent.t, belief.gain)
         expected -= weights.cost[0, j] * (centre + scale * (mean - width * std))
-    np.testing.assert_allclose(
-        objective.penalised(scores[None], Pairs(np.empty(0), at), agent.t)[0], expected, atol=1e-12
-    )
+    found = objective.penalised(scores[None], Pairs(np.empty(0), at), agent.t)[0]
+    np.testing.assert_allclose(found, expected, atol=1e-12)
 
 
 @pytest.mark.sampled(1)
