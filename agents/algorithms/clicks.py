@@ -250,9 +250,8 @@ def laplace_ucb(
         require_not_negative("band", number, "it multiplies the latent std")
     if setting.outcome is None:
         width_of = partial(make_width, number if name is None else "amm", delta=delta)
-        return assemble(
-            Model.of(setting, **options), WithWidth(UCB, width_of), num_trials, belief=EquallyWeighted
-        )
+        model = Model.of(setting, **options)
+        return assemble(model, WithWidth(UCB, width_of), num_trials, belief=EquallyWeighted)
     if name is not None:
         reason = "a number on a box, where the band's width is no multiple of a std that has slopes"
         require(not setting.continuous, "band", reason, band)

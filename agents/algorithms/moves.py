@@ -213,9 +213,8 @@ class PlannedAgent(GPAgent):
         left = int(after[0]) - self.round if len(after) else self._last_length
         plan, places, law = self._planned(left), self.setting.decisions.unit_arms, self.setting.movement
         if self._by_tour:
-            rows = [
-                in_short_order(row, last, places, law) for row, last in zip(plan, self._last, strict=True)
-            ]
+            each = zip(plan, self._last, strict=True)
+            rows = [in_short_order(row, last, places, law) for row, last in each]
         else:
             rows = [rng.permutation(row) for row, rng in zip(plan, self._orderers, strict=True)]
         return np.stack(rows).astype(np.min_scalar_type(self._num_arms))

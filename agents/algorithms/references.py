@@ -198,17 +198,14 @@ class ForestAgent(ReferenceAgent):
 
     def __init__(self, setting: Setting, initial: int):
         super().__init__(setting, initial)
-        # What scikit-learn converts to.
-        self._features = np.round(self.unit_points, DIGITS).astype(np.float32)
+        self._features = np.round(self.unit_points, DIGITS).astype(np.float32)  # as scikit-learn's own
 
     def choose(self, first: int, arms: Ints) -> int:
         if self.plays.sum() < self.initial or len(self.delivered[0]) < FEWEST:
             return self.unplayed(first, arms)
         if len(arms) > CANDIDATES:
-            drawn = np.append(
-                self.rng.choice(arms, CANDIDATES, replace=False), arms[self.plays[first + arms] > 0]
-            )
-            arms = np.unique(drawn)
+            drawn = self.rng.choice(arms, CANDIDATES, replace=False)
+            arms = np.unique(np.append(drawn, arms[self.plays[first + arms] > 0]))
         return int(arms[largest(self.scores(first + arms), self.rng)])
 
     @abc.abstractmethod

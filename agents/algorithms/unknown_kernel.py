@@ -214,9 +214,8 @@ class Balanced(ModelEnsemble):
     ):
         super().__init__(agents, rule_of)
         self._is_open, self._delta = is_open, delta
-        self._bound = np.stack(
-            [np.broadcast_to(each.model.rkhs_bound, self._size) for each in agents], axis=1
-        )
+        bounds = [np.broadcast_to(each.model.rkhs_bound, self._size) for each in agents]
+        self._bound = np.stack(bounds, axis=1)
 
     @property
     def open(self) -> Bools:

@@ -139,10 +139,8 @@ def penalised_parts(
         where, remedy = "with separate models, which are never fresh", 'take models="penalised"'
         require_left_out("reuse", options.get("reuse", True), True, where, remedy)
     if separate or taken.get("reuse", True):
-        first, where = (
-            options.get("incumbent_first", True),
-            "where epochs do not begin with a fresh posterior",
-        )
+        first = options.get("incumbent_first", True)
+        where = "where epochs do not begin with a fresh posterior"
         require_left_out("incumbent_first", first, True, where, "take reuse=False")
     return parts_of(setting, penalty, epoch=epoch, delta=delta, **taken)
 

@@ -79,10 +79,8 @@ class SafeSpec(NamedTuple):
 
     def _slopes(self, setting: Setting, prior: PriorUnits) -> Floats:
         remedy = "make the environment with safe_seed=True and its model published, or give a bound on the "
-        task = "to certify points around safe arms"
-        found = _require_known(
-            "lipschitz", self.lipschitz, setting.lipschitz, task, f"{remedy}slope of each cost"
-        )
+        facts = setting.lipschitz, "to certify points around safe arms", f"{remedy}slope of each cost"
+        found = _require_known("lipschitz", self.lipschitz, *facts)
         return np.asarray(prior.of_costs(checked_slopes("lipschitz", found, setting.num_constraints)))
 
 

@@ -149,10 +149,8 @@ def sb3(
     require(isinstance(setting, Setting), "setting", given, setting)
     require_not_negative("penalty", penalty, "it is subtracted from the reward for each unit of cost")
     require_switch("attribute", attribute)
-    chosen, others = (
-        find_algorithm(algorithm),
-        '"maskable-ppo" where arms may be missing, which others ignore',
-    )
+    chosen = find_algorithm(algorithm)
+    others = '"maskable-ppo" where arms may be missing, which others ignore'
     require(chosen.masks or not setting.volatile, "algorithm", others, algorithm)
     known = preset_options(preset, algorithm if isinstance(algorithm, str) else None, setting, attribute)
     box = plays_box(chosen, setting, actions)

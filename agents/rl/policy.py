@@ -257,9 +257,8 @@ class TrainedModel:
         fits = fits and getattr(played, "n", None) == getattr(model.action_space, "n", None)
         require(fits, "model", f"trained to play {played}, as the setting has", model.action_space)
         known = [name for name in SUMMARIES if name == "none" or not setting.aggregated]
-        tried = [
-            (each, make_summary(each, setting).space.shape) for each in (known if given is None else [given])
-        ]
+        offers = known if given is None else [given]
+        tried = [(each, make_summary(each, setting).space.shape) for each in offers]
         fitting = [each for each, its in tried if its == size]
         offered = ", ".join(f"{its} of {shown(each)}" for each, its in tried)
         expected = f"what the model was trained to see, {size}; there is {offered}"
