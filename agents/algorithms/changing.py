@@ -219,8 +219,13 @@ def _with_memory(
 
 
 class ChangePointOptions(WidthOptions, total=False):
-    """Options of Algorithm 2 with some restart: of the width, by default the paper's, and of the model."""
+    """Options of Algorithm 2 with some restart: of uniform plays, of the width and of the model."""
 
+    xi_squared: float
+    """A round is uniform iff |uniform|^2 <= xi^2 |plays since the restart|; default 3."""
+    reading: str
+    """"experiments" (default; lambda = R^2, which reproduces the paper's curves) or "theory" (lambda =
+    6 R^2 log T and a ridge of c = 1, taken literally)."""
     width: str | float | Width
     """"change-point" (the default), of which `beta_scale` is a factor of D = 0.02, or see `make_width`."""
 
@@ -229,11 +234,9 @@ class ChangePointOptions(WidthOptions, total=False):
 def gp_ucb_cpd(
     setting: Setting,
     *,
-    xi_squared: float = PAPER_XI_SQUARED,
     ridge: float | str | None = None,
     theta: float | None = None,
     false_alarm_rate: float | None = None,
-    reading: str = "experiments",
     num_trials: int | None = None,
     **options: Unpack[ChangePointOptions],
 ) -> Agent:
@@ -243,61 +246,48 @@ def gp_ucb_cpd(
     it, each test subtracts the mean of its samples instead.
 
     Args:
-        xi_squared: a round is uniform iff |uniform|^2 <= xi^2 |plays since the restart|.
         ridge: c of the detector's rho_n; default 5, which reproduces the paper's curves. "cross-validated" is
             the recipe of the paper's Remark 3.1, on the uniform samples since the restart: on the paper's
             problem it selects a thousandth of 5, so that theta has to be calibrated by a false_alarm_rate.
         theta: threshold of the detector's statistic; see `restarts.detection.TestRates`.
         false_alarm_rate: find theta by simulation, such that a run without a change has a false alarm
             with this probability; takes a few seconds.
-        reading: "experiments" (lambda = R^2, which reproduces the paper's curves) or "theory" (lambda =
-            6 R^2 log T and a ridge of c = 1, taken literally).
     """
     if theta is not None and false_alarm_rate is not None:
         raise ValueError(f"theta must be None where false_alarm_rate is given, got {theta}")
     if false_alarm_rate is not None:
         remedy = "give the probability of a false alarm in a run, such as 0.1"
         require_probability("false_alarm_rate", false_alarm_rate, remedy)
-    noise = options.get("noise_std")
-    given = xi_squared, false_alarm_rate, theta, ridge
-    watch = CalibratedAlarm(Model.of_reward(setting, options), *given, reading=reading, noise_std=noise)
-    return _watching(setting, watch, xi_squared, reading, num_trials, **options)
+    given = options.get("xi_squared", PAPER_XI_SQUARED), false_alarm_rate, theta, ridge
+    known = {"reading": options.get("reading", "experiments"), "noise_std": options.get("noise_std")}
+    watch = CalibratedAlarm(Model.of_reward(setting, options), *given, **known)
+    return _watching(setting, watch, num_trials, **options)
 
 
 @handles("delay", "context", "change", "privileged", "box", "noise", "availability", "horizon")
 def gp_ucb_oracle(
-    setting: Setting,
-    *,
-    xi_squared: float = PAPER_XI_SQUARED,
-    reading: str = "experiments",
-    num_trials: int | None = None,
-    **options: Unpack[ChangePointOptions],
+    setting: Setting, *, num_trials: int | None = None, **options: Unpack[ChangePointOptions]
 ) -> Agent:
     """GP-UCB-Oracle: as `gp_ucb_cpd`, but given the true changes; privileged, see `restarts.Oracle`."""
-    return _watching(setting, Oracle, xi_squared, reading, num_trials, **options)
+    return _watching(setting, Oracle, num_trials, **options)
 
 
 @handles("delay", "context", "box", "noise", "availability", "horizon")
 def gp_ucb_no_detector(
-    setting: Setting,
-    *,
-    xi_squared: float = PAPER_XI_SQUARED,
-    reading: str = "experiments",
-    num_trials: int | None = None,
-    **options: Unpack[ChangePointOptions],
+    setting: Setting, *, num_trials: int | None = None, **options: Unpack[ChangePointOptions]
 ) -> Agent:
     """GP-UCB-NO-Detector: as `gp_ucb_cpd`, but never restarting; `xi_squared=0` is GP-UCB."""
-    return _watching(setting, Never, xi_squared, reading, num_trials, **options)
+    return _watching(setting, Never, num_trials, **options)
 
 
 @typed
 def _watching(
     setting: Setting,
     watch: Any,
-    xi_squared: float,
-    reading: str,
     num_trials: int | None,
     *,
+    xi_squared: float = PAPER_XI_SQUARED,
+    reading: str = "experiments",
     width: str | float | Width = "change-point",
     delta: float = 0.1,
     beta_scale: float | None = None,
