@@ -14,9 +14,9 @@ from gpbandits import evaluate
 NAMES = ("laplace-ucb", "laplace-ts")
 COUNTS = {"law": "poisson", "base": 0.5, "exposure": 2.0}
 SPECS = {
-    "ucb": "laplace-ucb",
+    "ucb": ("laplace-ucb", {}),
     "band": ("laplace-ucb", {"band": "mixture", "rkhs_bound": 2.0}),
-    "ts": "laplace-ts",
+    "ts": ("laplace-ts", {}),
 }
 SMALL = {"num_arms": 12, "horizon": 25}
 LIGHT = {"candidates": 32, "starts": 2}
@@ -45,10 +45,8 @@ def test_a_batch_of_clicks_equals_single_trials(outcome, feature):
     given = {"env_kwargs": {**SMALL, "outcome": outcome, **keywords}, "trials": 3}
     batch = evaluate("GPBandit-Clicks-v0", SPECS, **given)
     makers = {
-        label: lambda setting, spec=spec: agents.make(
-            spec if isinstance(spec, str) else spec[0], setting, **({} if isinstance(spec, str) else spec[1])
-        )
-        for label, spec in SPECS.items()
+        label: lambda setting, name=name, own=own: agents.make(name, setting, **own)
+        for label, (name, own) in SPECS.items()
     }
     singles = evaluate("GPBandit-Clicks-v0", makers, **given)
     for label in SPECS:

@@ -199,14 +199,9 @@ def test_the_play_after_a_restart_knows_nothing_though_an_epoch_ends_with_it(eve
     openings = set()
     for seed in range(12):
         observation, _ = env.reset(seed=0)
-        agent = agents.make(
-            "gp-agent",
-            env.get_wrapper_attr("setting"),
-            constraint="dual",
-            constraint_options={"reuse": False, "epoch": 20},
-            restart="periodic",
-            restart_options={"every": every},
-        )
+        epochs = {"constraint": "dual", "constraint_options": {"reuse": False, "epoch": 20}}
+        starts = {"restart": "periodic", "restart_options": {"every": every}}
+        agent = agents.make("gp-agent", env, **epochs, **starts)
         agent.reset(seed)
         for arm in range(20):  # whatever it would play: all have seen the same
             agent.act(observation)
@@ -273,10 +268,7 @@ def test_detectors_of_a_batch_are_set_by_the_noise_of_their_own_trials(spec):
 @pytest.mark.parametrize(
     ("options", "named"),
     [
-        (
-            {"restart": "cpd", "restart_options": {"foo": 1}},
-            r"restart_options .* of 'cpd' \(xi_.*foo",
-        ),
+        ({"restart": "cpd", "restart_options": {"foo": 1}}, r"restart_options .* of 'cpd' \(xi_.*foo"),
         ({"restart": "periodic"}, r"restart_options must be options of 'periodic' \(every\), got None"),
         ({"restart": "never", "restart_options": {"every": 2}}, r"restart_options .*\(it takes none\)"),
         ({"restart_options": 3}, "restart_options must be a dict of names or None, got 3"),

@@ -210,12 +210,7 @@ def test_the_delayed_width_is_the_formula_of_the_theorem():
     np.testing.assert_allclose(width, expected, rtol=1e-14)
 
 
-IN_TIME = {
-    "horizon": 60,
-    "num_arms": 80,
-    "length_scale": 0.1,
-    "delay": {"law": "exponential", "mean": 3.0, "interval": 0.5},
-}
+IN_TIME = {**DELAYED, "delay": {"law": "exponential", "mean": 3.0, "interval": 0.5}}
 
 
 @pytest.mark.parametrize(

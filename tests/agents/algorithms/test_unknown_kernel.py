@@ -32,14 +32,8 @@ LAWS = {"plain": {}, "late": {"delay": delays.PoissonDelay(3.0)}}
 
 
 def drawn(arms=40, horizon=60, **laws):
-    return Problem(
-        Decisions(unit_grid(arms)),
-        GPSample(),
-        make_kernel("matern52", 0.1),
-        Gaussian(0.1),
-        horizon=horizon,
-        **laws,
-    )
+    parts = Decisions(unit_grid(arms)), GPSample(), make_kernel("matern52", 0.1), Gaussian(0.1)
+    return Problem(*parts, horizon=horizon, **laws)
 
 
 def needle(x):
@@ -47,13 +41,8 @@ def needle(x):
 
 
 def known(horizon=80, noise=0.0):
-    return Problem(
-        Decisions(unit_grid(50)),
-        KnownFunction(needle),
-        make_kernel("rbf", 0.2),
-        Gaussian(noise),
-        horizon=horizon,
-    )
+    parts = Decisions(unit_grid(50)), KnownFunction(needle), make_kernel("rbf", 0.2), Gaussian(noise)
+    return Problem(*parts, horizon=horizon)
 
 
 def actions(problem, *spec, trials=3):
