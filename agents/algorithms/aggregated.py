@@ -7,7 +7,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from bandit_envs.basics.arguments import is_number, require
+from bandit_envs.basics.arguments import ArgumentError, is_number, require
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.laws.delays import DelayByArm
 from bandit_envs.problem.feedback import Feedback
@@ -51,16 +51,6 @@ class Functionals:
         """Sigma, (N, N), as a copy."""
         return self._dense() if self._whole is None else self._whole.copy()
 
-    @property
-    def std(self) -> Floats:
-        """Posterior stds, (N,)."""
-        return np.sqrt(np.maximum(self.variance, 0.0))
-
-    @property
-    def square(self) -> Floats:
-        """E f^2, (N,)."""
-        return self.mean**2 + np.maximum(self.variance, 0.0)
-
     def observe(self, point: Ints, weight: Floats, value: float, variance: float) -> None:
         """Condition on sum_i weight_i f(point_i) + e, (n,) each, e of a given variance; points may repeat."""
         point, place = np.unique(point, return_inverse=True)
@@ -73,9 +63,7 @@ class Functionals:
         spread = float(weight @ pull[point])
         self.gain += 0.5 * float(np.log1p(spread / variance))
         self.mean += pull * ((value - float(weight @ self.mean[point])) / (spread + variance))
-        self._reduce(pull / np.sqrt(spread + variance))
-
-    def _reduce(self, column: Floats) -> None:
+        column = pull / np.sqrt(spread + variance)
         self.variance -= column**2
         if self._whole is not None:
             self._whole -= np.multiply.outer(column, column)
@@ -99,11 +87,7 @@ class AggregatedUCB(ArmAgent):
     the noise, plus sum_k p_k (1 - p_k) f(x_{t-k})^2 from the random delays, for which the posterior's E f^2
     is taken. That a play delivers feedback only once is not used: ours, heuristic, without a bound. The zero
     of the reward matters, because the number of summands is unknown. Where values are delivered with their
-    rounds, each is learnt by itself, and this is GP-UCB on the delivered feedback.
-
-    Args:
-        chances: p_k, (K,).
-        width: w.
+    rounds, each is learnt by itself, and this is GP-UCB on the delivered feedback. `chances` are p_k, (K,).
     """
 
     def __init__(self, model: Model, chances: Floats, width: Width):
@@ -123,26 +107,20 @@ class AggregatedUCB(ArmAgent):
 
     def noted(self, point: Ints, played: Ints, news: Feedback) -> None:
         self.recent.appendleft(int(point.item()))
-        if self.setting.aggregated:
-            self._learn_sum(float(news.reward.sum()))
+        noise, known = float(self.model.noise_variance), self.functionals
         for x, y in zip(played[:, None], news.reward.tolist(), strict=False):  # none of a sum
-            self.functionals.observe(x, ONE, y, float(self.model.noise_variance))
+            known.observe(x, ONE, y, noise)
+        recent = np.array(self.recent)
+        chance = self.chances[: len(recent)]
+        if self.setting.aggregated and chance.any():
+            square = known.mean[recent] ** 2 + np.maximum(known.variance[recent], 0.0)  # E f^2
+            uncertain = (chance * (1.0 - chance)) @ square
+            known.observe(recent, chance, float(news.reward.sum()), noise * chance.sum() + uncertain)
 
     def known_at(self, context: Ints) -> tuple[Floats, Floats]:
-        point = self._points(context)
-        return self.functionals.mean[point], self.functionals.std[point]
-
-    def _learn_sum(self, total: float) -> None:
-        point = np.array(self.recent)
-        chance = self.chances[: len(point)]
-        uncertain = (chance * (1.0 - chance)) @ self.functionals.square[point]
-        noise = float(self.model.noise_variance) * chance.sum()
-        if chance.any():
-            self.functionals.observe(point, chance, total, noise + uncertain)
-
-    def _points(self, context: Ints) -> Ints:
-        """Points of the arms in a context, (A,)."""
-        return self.setting.decisions.point_index(context, np.arange(self.setting.decisions.num_arms))
+        decisions = self.setting.decisions
+        point = decisions.point_index(context, np.arange(decisions.num_arms))
+        return self.functionals.mean[point], np.sqrt(np.maximum(self.functionals.variance[point], 0.0))
 
 
 @handles("delay", "context", "availability", "aggregated")
@@ -186,11 +164,10 @@ def chances_of(setting: Setting, given: Any = None) -> Floats:
         chances = np.array(given, dtype=np.float64)
         require(0.0 < chances.sum() <= 1.0 + 1e-9, "chances", words, given)
         return chances
-    law = setting.delay
     if not setting.max_delay:
         return np.ones(1)
-    known = law is not None and not law.depends_on_rewards and not isinstance(law, DelayByArm)
-    remedy = "given where no law is published, or one that depends on arms or rewards"
-    require(known, "chances", remedy, given)
-    assert law is not None
+    law = setting.delay
+    if law is None or law.depends_on_rewards or isinstance(law, DelayByArm):
+        remedy = "given where no law is published, or one that depends on arms or rewards"
+        raise ArgumentError("chances", f"must be {remedy}, got None")
     return shares_of_rounds(law, setting.max_delay)

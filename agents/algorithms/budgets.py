@@ -113,17 +113,14 @@ class PerExpectedCost(PerCost):
 class Pandora(PerCost):
     """Prices lam E k of the Gittins index, in prior stds and typical costs.
 
-    Args:
-        lam: exchange rate of the first round.
-        halving: True halves lam for the next play whenever the best observed value is above all indices of a
-            choice; random first plays, held plays and plays of others have none.
+    `halving` halves lam for the next play whenever the best observed value is above all indices of a choice;
+    random first plays, held plays and plays of others have none.
     """
 
     def __init__(self, model: Model, num_trials: int, *, lam: float, halving: bool):
         super().__init__(model, num_trials)
         self.lam, self.halving = np.full((num_trials, 1), lam), halving
-        self._prior_std = model.prior_std
-        self._first = lam
+        self._prior_std, self._first = model.prior_std, lam
         self._best, self._top = (np.full(num_trials, -np.inf) for _ in range(2))  # -inf: none in this round
 
     def prices(self, points: Points) -> Floats:
@@ -131,7 +128,6 @@ class Pandora(PerCost):
         return self._prior_std * self.lam * band.expected / self.costs.unit
 
     def combined(self, scores: Floats, band: CostBand, t: Ints) -> Floats:
-        """Return the indices, and store the largest; the scores of first plays are none."""
         top = np.maximum(self._top, scores.max(axis=1))
         self._top = np.where(t > self._initial, top, self._top)
         return scores
@@ -162,9 +158,8 @@ def ratio_ucb(
     """Ratio-UCB: argmax [uf]^+ / max(lk, cost_min), most reward per unit of cost. Ours, for total reward.
 
     With bands that hold, rho* B - sum f <= sum_t (2 w_f sd_f + rho* 2 w_k sd_k)(x_t) + rho* kmax, rho* = max
-    f / k the best rate: the index is at least rho*, so rho* k(x_t) - f(x_t) <= 2 w_f sd_f + rho* 2 w_k sd_k,
-    and sum_t k >= B - kmax. We know of no paper with exactly this rule. Rewards must not be negative: arms
-    whose uf is negative score 0. Where plays cost nothing it is GP-UCB as long as uf > 0.
+    f / k the best rate, as sum_t k >= B - kmax; see `Ratio`. We know of no paper with exactly this rule.
+    Rewards must not be negative. Where plays cost nothing it is GP-UCB as long as uf > 0.
 
     Args:
         width: w_f of the reward's band: a number, "improved" (IGP-UCB) or a width of `make_width`.

@@ -39,8 +39,8 @@ from ..restarts.on_alarm import PAPER_XI_SQUARED, Exploring
 from ..widths.base import LogarithmicWidth, Width
 from ..widths.by_name import make_width
 from ..widths.information_gain import spectral_bound
+from .classic import WidthOptions, upper_bound
 
-DEFAULT_VARIATION = 1.0  # prior stds
 MOST_POINTS = 256  # of the spectrum: the fourth root of gamma_T needs no more precision
 
 
@@ -49,24 +49,18 @@ def memory_length(model: Model, variation: float) -> Floats:
 
     gamma_T is the spectral bound on at most 256 points, and B_T the `variation`.
     """
-    meaning = "it is how much the function changes over the run, in prior stds"
-    require_positive("variation", variation, meaning)
-    horizon = model.setting.horizon
-    sample = Gram(model.kernel, _sample(model.setting))
+    require_positive("variation", variation, "it is how much the function changes in all, in prior stds")
+    horizon, points = model.setting.horizon, model.setting.decisions.points
+    if model.setting.continuous:  # points that cover the box
+        low, high = points.min(axis=0), points.max(axis=0)
+        sample = low + (high - low) * unit_grid(MOST_POINTS, len(low))
+    else:
+        sample = points[:: -(-len(points) // MOST_POINTS)]
     rounds = np.full(np.shape(model.noise_variance), horizon)
-    bound = spectral_bound(sample, model.noise_variance, horizon)
+    bound = spectral_bound(Gram(model.kernel, sample), model.noise_variance, horizon)
     gamma = bound(rounds, np.zeros_like(rounds, dtype=np.float64))
     length = gamma**0.25 * np.sqrt(horizon / np.asarray(variation))
     return np.clip(length, 2.0, max(horizon, 2))
-
-
-def _sample(setting: Setting) -> Floats:
-    """Return at most 256 of the points; of a box, 256 points that cover it."""
-    points = setting.decisions.points
-    if not setting.continuous:
-        return points[:: -(-len(points) // MOST_POINTS)]
-    low, high = points.min(axis=0), points.max(axis=0)
-    return low + (high - low) * unit_grid(MOST_POINTS, len(low))
 
 
 def window_of(model: Model, variation: float) -> Ints:
@@ -84,31 +78,32 @@ def drift_of(model: Model, variation: float) -> Floats:
     return 2.0 / window_of(model, variation)
 
 
+class MemoryOptions(WidthOptions, total=False):
+    """Options of agents that forget: of the default memory, of the width and of the model."""
+
+    variation: float
+    """B_T of the default memory, in prior stds; default 1.0."""
+
+
 @handles("delay", "context", "change", "box", "availability", "horizon")
 def sw_gp_ucb(
     setting: Setting,
     *,
     window: float | None = None,
-    variation: float = DEFAULT_VARIATION,
     width: str | float | Width | None = None,
-    delta: float = 0.1,
-    beta_scale: float | None = None,
-    gamma: Any = None,
     num_trials: int | None = None,
-    **options: Unpack[ModelOptions],
+    **options: Unpack[MemoryOptions],
 ) -> Agent:
     """SW-GP-UCB: GP-UCB on the last W plays (Zhou & Shroff 2021).
 
     Args:
         window: W; default ceil(gamma_T^(1/4) sqrt(T / B_T)). Older plays are forgotten, and their values too
             where they are delivered later.
-        variation: B_T of the default, in prior stds.
-        width, delta, beta_scale, gamma: as for `gp_ucb`; the paper's own is for functions of bounded norm,
-            "self-normalised". "amm" has no theorem here: its proof wants all plays of one function.
+        width: as for `gp_ucb`; the paper's own is for functions of bounded norm, "self-normalised". "amm" has
+            no theorem here: its proof wants all plays of one function.
     """
-    belief = partial(_with_memory, sliding_window, "window", window, window_of, variation)
-    width_of = partial(make_width, width, delta=delta, beta_scale=beta_scale, gamma=gamma)
-    return assemble(Model.of(setting, **options), WithWidth(UCB, width_of), num_trials, belief=belief)
+    memory = partial(_with_memory, sliding_window, "window", window, window_of)
+    return _remembering(setting, "belief", memory, num_trials, width=width, **options)
 
 
 @handles("delay", "context", "change", "box", "noise", "availability", "horizon")
@@ -116,25 +111,19 @@ def r_gp_ucb(
     setting: Setting,
     *,
     every: float | None = None,
-    variation: float = DEFAULT_VARIATION,
     width: str | float | Width | None = None,
-    delta: float = 0.1,
-    beta_scale: float | None = None,
-    gamma: Any = None,
     num_trials: int | None = None,
-    **options: Unpack[ModelOptions],
+    **options: Unpack[MemoryOptions],
 ) -> Agent:
     """R-GP-UCB: GP-UCB that restarts every H rounds, the width's t included (Zhou & Shroff 2021).
 
     Args:
         every: H; default ceil(gamma_T^(1/4) sqrt(T / B_T)).
-        variation: B_T of the default, in prior deviations.
-        width, delta, beta_scale, gamma: as for `sw_gp_ucb`; "amm" has a theorem only where the function stays
-            the same between two starts.
+        width: as for `sw_gp_ucb`; "amm" has a theorem only where the function stays the same between two
+            starts.
     """
-    restart = partial(_with_memory, Periodic, "every", every, window_of, variation)
-    width_of = partial(make_width, width, delta=delta, beta_scale=beta_scale, gamma=gamma)
-    return assemble(Model.of(setting, **options), WithWidth(UCB, width_of), num_trials, restart=restart)
+    memory = partial(_with_memory, Periodic, "every", every, window_of)
+    return _remembering(setting, "restart", memory, num_trials, width=width, **options)
 
 
 @handles("delay", "context", "change", "box", "availability", "horizon")
@@ -142,23 +131,21 @@ def tv_gp_ucb(
     setting: Setting,
     *,
     eps: float | None = None,
-    variation: float = DEFAULT_VARIATION,
     width: str | float | Width = "theory",
-    delta: float = 0.1,
     num_trials: int | None = None,
-    **options: Unpack[ModelOptions],
+    **options: Unpack[MemoryOptions],
 ) -> Agent:
     """TV-GP-UCB: GP-UCB under the kernel (1 - eps)^(|t - t'| / 2) k(x, x') (Bogunovic et al. 2016).
 
     Args:
         eps: drift of the function per round, in [0, 1]; default 2 / W with the default window of `sw_gp_ucb`.
-        variation: B_T of the default, in prior stds.
         width: "theory", sqrt(2 log(N pi^2 t^2 / (6 delta))), on a box "self-normalised"; "experiments",
             sqrt(0.8 log(4 t)); or a width of `make_width`, of which "amm" has no theorem here.
     """
-    belief = partial(_with_memory, time_varying, "eps", eps, drift_of, variation)
-    width_of = partial(_time_varying_width, width, delta=delta)
-    return assemble(Model.of(setting, **options), WithWidth(UCB, width_of), num_trials, belief=belief)
+    memory = partial(_with_memory, time_varying, "eps", eps, drift_of)
+    own: dict[Any, Width | None] = {"theory": None, "experiments": LogarithmicWidth()}
+    known = own[width] if is_name(width, *own) else width
+    return _remembering(setting, "belief", memory, num_trials, width=known, **options)
 
 
 @handles("delay", "context", "change", "availability", "horizon")
@@ -166,11 +153,9 @@ def ui_tvbo(
     setting: Setting,
     *,
     rate: float | None = None,
-    variation: float = DEFAULT_VARIATION,
     width: str | float | Width = 2.0,
-    delta: float = 0.1,
     num_trials: int | None = None,
-    **options: Unpack[ModelOptions],
+    **options: Unpack[MemoryOptions],
 ) -> Agent:
     """UI-TVBO: GP-UCB under the kernel (1 + s^2 min(t, t')) k(x, x') (Brunzema et al. 2022).
 
@@ -179,13 +164,11 @@ def ui_tvbo(
     Args:
         rate: s^2, the variance of a round's step in prior variances; default 2 / W with the default window of
             `sw_gp_ucb`, which makes a step as large as that of `tv_gp_ucb` by default (our reading).
-        variation: B_T of the default, in prior stds.
         width: a number, in the paper's code 2; or a width of `make_width`.
     """
     require_arms(setting, "their prior may grow; take tv-gp-ucb")
-    belief = partial(_with_memory, wandering, "rate", rate, drift_of, variation)
-    width_of = partial(make_width, width, delta=delta)
-    return assemble(Model.of(setting, **options), WithWidth(UCB, width_of), num_trials, belief=belief)
+    memory = partial(_with_memory, wandering, "rate", rate, drift_of)
+    return _remembering(setting, "belief", memory, num_trials, width=width, **options)
 
 
 @handles("delay", "context", "change", "box", "availability", "horizon")
@@ -193,27 +176,33 @@ def w_gp_ucb(
     setting: Setting,
     *,
     discount: float | None = None,
-    variation: float = DEFAULT_VARIATION,
     width: str | float | Width = "self-normalised",
-    delta: float = 0.1,
-    beta_scale: float | None = None,
-    gamma: Any = None,
     num_trials: int | None = None,
-    **options: Unpack[ModelOptions],
+    **options: Unpack[MemoryOptions],
 ) -> Agent:
     """WGP-UCB: GP-UCB with discounted plays (Deng et al. 2022).
 
     Args:
         discount: rho, in (0, 1]; default 1 - gamma_T^(-1/4) sqrt(B_T / T).
-        variation: B_T of the default, in prior stds.
         width: the paper's B + R / sqrt(lambda) sqrt(2 (gamma + log(1 / delta))), "self-normalised", gamma the
             realised gain of squared weights (see `Discounted.gain`); or a width of `make_width`, of which
             "amm" has no theorem here: its proof requires equally weighted plays.
-        delta, beta_scale, gamma: of the width.
     """
-    belief = partial(_with_memory, discounted, "discount", discount, discount_of, variation)
-    width_of = partial(make_width, width, delta=delta, beta_scale=beta_scale, gamma=gamma)
-    return assemble(Model.of(setting, **options), WithWidth(UCB, width_of), num_trials, belief=belief)
+    memory = partial(_with_memory, discounted, "discount", discount, discount_of)
+    return _remembering(setting, "belief", memory, num_trials, width=width, **options)
+
+
+@typed
+def _remembering(
+    setting: Setting,
+    part: str,
+    memory: Callable[..., Any],
+    num_trials: int | None,
+    *,
+    variation: float = 1.0,
+    **options: Any,
+) -> Agent:
+    return upper_bound(setting, num_trials, {part: partial(memory, variation=variation)}, **options)
 
 
 def _with_memory(
@@ -221,45 +210,35 @@ def _with_memory(
     name: str,
     given: float | None,
     default_of: Callable[[Model, float], Any],
-    variation: float,
     model: Model,
     num_trials: int,
+    *,
+    variation: float,
 ) -> Any:
-    memory = default_of(model, variation) if given is None else given
-    return make(model, num_trials, **{name: memory})
+    return make(model, num_trials, **{name: default_of(model, variation) if given is None else given})
 
 
-def _time_varying_width(width: str | float | Width, model: Model, *, delta: float) -> Width:
-    if is_name(width, "experiments"):
-        return LogarithmicWidth()
-    theory = is_name(width, "theory")
-    return make_width(None if theory else width, model, delta)  # "finite-set", but on a box
+class ChangePointOptions(WidthOptions, total=False):
+    """Options of Algorithm 2 with some restart: of uniform plays, of the width and of the model."""
 
-
-class WidthOptions(ModelOptions, total=False):
-    """Options of Algorithm 2 with some restart: of the width and of the model."""
-
+    xi_squared: float
+    """A round is uniform iff |uniform|^2 <= xi^2 |plays since the restart|; default 3."""
+    reading: str
+    """"experiments" (default; lambda = R^2, which reproduces the paper's curves) or "theory" (lambda =
+    6 R^2 log T and a ridge of c = 1, taken literally)."""
     width: str | float | Width
-    """"change-point" (the paper's, the default), or what `make_width` takes."""
-    delta: float
-    """Failure probability of the width; default 0.1."""
-    beta_scale: float | None
-    """A factor of the paper's D = 0.02; default None: 1."""
-    gamma: Any
-    """Information gain of a width that has one, see `make_gamma`; default None: its own."""
+    """"change-point" (the default), of which `beta_scale` is a factor of D = 0.02, or see `make_width`."""
 
 
 @handles("delay", "context", "change", "box", "noise", "availability", "horizon")
 def gp_ucb_cpd(
     setting: Setting,
     *,
-    xi_squared: float = PAPER_XI_SQUARED,
     ridge: float | str | None = None,
     theta: float | None = None,
     false_alarm_rate: float | None = None,
-    reading: str = "experiments",
     num_trials: int | None = None,
-    **options: Unpack[WidthOptions],
+    **options: Unpack[ChangePointOptions],
 ) -> Agent:
     """GP-UCB-CPD: GP-UCB that restarts when a change-point detector raises an alarm (Avanesov 2020, Alg. 2).
 
@@ -267,61 +246,48 @@ def gp_ucb_cpd(
     it, each test subtracts the mean of its samples instead.
 
     Args:
-        xi_squared: a round is uniform iff |uniform|^2 <= xi^2 |plays since the restart|.
         ridge: c of the detector's rho_n; default 5, which reproduces the paper's curves. "cross-validated" is
             the recipe of the paper's Remark 3.1, on the uniform samples since the restart: on the paper's
             problem it selects a thousandth of 5, so that theta has to be calibrated by a false_alarm_rate.
         theta: threshold of the detector's statistic; see `restarts.detection.TestRates`.
         false_alarm_rate: find theta by simulation, such that a run without a change has a false alarm
             with this probability; takes a few seconds.
-        reading: "experiments" (lambda = R^2, which reproduces the paper's curves) or "theory" (lambda =
-            6 R^2 log T and a ridge of c = 1, taken literally).
     """
     if theta is not None and false_alarm_rate is not None:
         raise ValueError(f"theta must be None where false_alarm_rate is given, got {theta}")
     if false_alarm_rate is not None:
         remedy = "give the probability of a false alarm in a run, such as 0.1"
         require_probability("false_alarm_rate", false_alarm_rate, remedy)
-    noise = options.get("noise_std")
-    given = xi_squared, false_alarm_rate, theta, ridge
-    watch = CalibratedAlarm(Model.of_reward(setting, options), *given, reading=reading, noise_std=noise)
-    return _assemble(setting, watch, xi_squared, reading, num_trials, **options)
+    given = options.get("xi_squared", PAPER_XI_SQUARED), false_alarm_rate, theta, ridge
+    known = {"reading": options.get("reading", "experiments"), "noise_std": options.get("noise_std")}
+    watch = CalibratedAlarm(Model.of_reward(setting, options), *given, **known)
+    return _watching(setting, watch, num_trials, **options)
 
 
 @handles("delay", "context", "change", "privileged", "box", "noise", "availability", "horizon")
 def gp_ucb_oracle(
-    setting: Setting,
-    *,
-    xi_squared: float = PAPER_XI_SQUARED,
-    reading: str = "experiments",
-    num_trials: int | None = None,
-    **options: Unpack[WidthOptions],
+    setting: Setting, *, num_trials: int | None = None, **options: Unpack[ChangePointOptions]
 ) -> Agent:
     """GP-UCB-Oracle: as `gp_ucb_cpd`, but given the true changes; privileged, see `restarts.Oracle`."""
-    return _assemble(setting, Oracle, xi_squared, reading, num_trials, **options)
+    return _watching(setting, Oracle, num_trials, **options)
 
 
 @handles("delay", "context", "box", "noise", "availability", "horizon")
 def gp_ucb_no_detector(
-    setting: Setting,
-    *,
-    xi_squared: float = PAPER_XI_SQUARED,
-    reading: str = "experiments",
-    num_trials: int | None = None,
-    **options: Unpack[WidthOptions],
+    setting: Setting, *, num_trials: int | None = None, **options: Unpack[ChangePointOptions]
 ) -> Agent:
     """GP-UCB-NO-Detector: as `gp_ucb_cpd`, but never restarting; `xi_squared=0` is GP-UCB."""
-    return _assemble(setting, Never, xi_squared, reading, num_trials, **options)
+    return _watching(setting, Never, num_trials, **options)
 
 
 @typed
-def _assemble(
+def _watching(
     setting: Setting,
     watch: Any,
-    xi_squared: float,
-    reading: str,
     num_trials: int | None,
     *,
+    xi_squared: float = PAPER_XI_SQUARED,
+    reading: str = "experiments",
     width: str | float | Width = "change-point",
     delta: float = 0.1,
     beta_scale: float | None = None,

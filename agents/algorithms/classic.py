@@ -1,6 +1,6 @@
 """Named algorithms for stationary rewards, each composed of a model, a width and a rule.
 
-All take the `ModelOptions`; `repeat` but for sampling rules.
+All but sampling rules take `repeat`.
 
 `irgp_ucb`, `pims` and `eims` explore at random: bounds on their expected regret need no delta and no horizon.
 They hold for f ~ GP(0, k), Gaussian noise of variance lambda and feedback without delay, see
@@ -11,6 +11,7 @@ Readable forms: tests/references/stationary.py, randomised.py, improvement.py.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, Unpack
 
@@ -18,7 +19,8 @@ from bandit_envs.basics.arguments import require
 from bandit_envs.problem.setting import Setting
 
 from ..acquisition import rules
-from ..acquisition.by_name import Always, WithMargin, WithWidth
+from ..acquisition.by_name import IMPROVED, Always, WithMargin, WithWidth
+from ..acquisition.candidates import Rule
 from ..acquisition.improvement import improvable, incumbent_of
 from ..acquisition.randomised import EIMS, PIMS, OfSize
 from ..acquisition.robust import dmm
@@ -27,9 +29,41 @@ from ..beliefs.ridges import RATIOS, Ridges, require_ratios
 from ..model.defaults import ModelOptions
 from ..model.model import Model
 from ..named import is_name
+from ..options import typed
 from ..protocol import handles, states_propensities
 from ..widths.base import KernelUCBWidth, Width
 from ..widths.by_name import DMM, improved_width, make_width
+
+
+class WidthOptions(ModelOptions, total=False):
+    """Options of an upper confidence bound: of its width, and of the model."""
+
+    delta: float
+    """Failure probability of the band; default 0.1."""
+    beta_scale: float | None
+    """Factor of beta_t with "finite-set", "compact" and "change-point"; default None: 1. The experiments of
+    Srinivas et al. use 0.2."""
+    gamma: Any
+    """Information gain of "rkhs", "self-normalised" and "amm", see `make_gamma`; default None: a true bound
+    for the first and the realised gain for the others."""
+
+
+@typed
+def upper_bound(
+    setting: Setting,
+    num_trials: int | None,
+    parts: Mapping[str, Any],
+    *,
+    rule: Callable[[Width], Rule] = rules.UCB,
+    width: Any = None,
+    delta: float = 0.1,
+    beta_scale: float | None = None,
+    gamma: Any = None,
+    **options: Unpack[ModelOptions],
+) -> Agent:
+    """Return the agent of an upper confidence bound and of `parts` of a `GPAgent`."""
+    width_of = partial(make_width, width, delta=delta, beta_scale=beta_scale, gamma=gamma)
+    return assemble(Model.of(setting, **options), WithWidth(rule, width_of), num_trials, **parts)
 
 
 @handles("delay", "context", "box", "noise", "availability")
@@ -37,11 +71,8 @@ def gp_ucb(
     setting: Setting,
     *,
     width: str | float | Width | None = None,
-    delta: float = 0.1,
-    beta_scale: float | None = None,
-    gamma: Any = None,
     num_trials: int | None = None,
-    **options: Unpack[ModelOptions],
+    **options: Unpack[WidthOptions],
 ) -> Agent:
     """GP-UCB: argmax mu + sqrt(beta_t) sigma (Srinivas et al. 2010, Algorithm 1).
 
@@ -50,18 +81,13 @@ def gp_ucb(
             3), "self-normalised" (the default on a box), "real-beta" (that, but larger for lambda > 1),
             "amm" (never larger than that, for the same functions), "dmm" (narrower still, see `dmm_ucb`),
             "constant" (sqrt(2 + 2 log(N / 2)) on N arms, without a regret bound), a number, or a `Width`.
-        beta_scale: factor of beta_t with "finite-set" and "compact", default 1; the paper's experiments use
-            0.2.
-        gamma: information gain of "rkhs", "self-normalised" and "amm", see `make_gamma`; default a true bound
-            for the first and the realised gain for the others.
     """
-    if is_name(width, DMM):
-        for name, given in (("beta_scale", beta_scale), ("gamma", gamma)):
-            words = 'left out with the width "dmm", which does not take it'
-            require(given is None, name, words, given)
-        return dmm_ucb(setting, delta=delta, num_trials=num_trials, **options)
-    width_of = partial(make_width, width, delta=delta, beta_scale=beta_scale, gamma=gamma)
-    return assemble(Model.of(setting, **options), WithWidth(rules.UCB, width_of), num_trials)
+    if not is_name(width, DMM):
+        return upper_bound(setting, num_trials, {}, width=width, **options)
+    for name in ("beta_scale", "gamma"):
+        given = options.pop(name, None)
+        require(given is None, name, 'left out with the width "dmm", which does not take it', given)
+    return dmm_ucb(setting, num_trials=num_trials, **options)
 
 
 @handles("delay", "context", "box", "noise", "availability")
@@ -75,10 +101,9 @@ def dmm_ucb(
 ) -> Agent:
     """DMM-UCB: argmax of the smallest of the bands of several regularisations (Flynn & Reeb 2024).
 
-    All bands hold at once with probability 1 - delta, for R-sub-Gaussian noise and functions of norm B. B is
-    the setting's `rkhs_bound`, or 1 where none is published; `agent.refuted` marks trials whose observations
-    no function of that norm explains. The paper's lambda is R^2 for the squared exponential and
-    `noise_variance="smoothness"` for Matern kernels.
+    All bands hold at once with probability 1 - delta, for R-sub-Gaussian noise and functions of norm B,
+    `rkhs_bound`; `agent.refuted` marks trials whose observations no function of that norm explains. The
+    paper's lambda is R^2 for the squared exponential and `noise_variance="smoothness"` for Matern kernels.
 
     Args:
         ratios: of the regularisations to lambda, one of them 1; each costs a posterior. Default the paper's.
@@ -112,7 +137,7 @@ def igp_ucb(
 def gp_ts(
     setting: Setting,
     *,
-    width: str | float | Width = "improved",
+    width: str | float | Width = IMPROVED,
     delta: float = 0.1,
     gamma: Any = None,
     num_trials: int | None = None,
@@ -126,11 +151,8 @@ def gp_ts(
         gamma: information gain of a width that has one, see `make_gamma`; default the realised one, but the
             true bound that Theorem 3 of Srinivas et al. needs for "rkhs".
     """
-    width_of = (
-        partial(improved_width, gamma=gamma, delta=delta, union=2)
-        if is_name(width, "improved")
-        else partial(make_width, width, delta=delta, gamma=gamma)
-    )
+    improved = partial(improved_width, union=2) if is_name(width, IMPROVED) else partial(make_width, width)
+    width_of = partial(improved, delta=delta, gamma=gamma)
     return assemble(Model.of(setting, **options), WithWidth(rules.Thompson, width_of), num_trials)
 
 
@@ -139,9 +161,12 @@ def kernel_ucb(
     setting: Setting, *, eta: float = 1.0, num_trials: int | None = None, **options: Unpack[ModelOptions]
 ) -> Agent:
     """KernelUCB: argmax mu + eta s / sqrt(lambda) sigma, s the prior std (Valko et al. 2013)."""
-    return assemble(
-        Model.of(setting, **options), WithWidth(rules.UCB, partial(_kernel_ucb_width, eta)), num_trials
-    )
+    width_of = partial(_kernel_ucb_width, eta)
+    return assemble(Model.of(setting, **options), WithWidth(rules.UCB, width_of), num_trials)
+
+
+def _kernel_ucb_width(eta: float, model: Model) -> Width:
+    return KernelUCBWidth(eta, model.relative_variance)
 
 
 @handles("delay", "context", "box", "noise", "availability")
@@ -197,10 +222,6 @@ def pure_exploration(
     return assemble(Model.of(setting, **options), Always(rules.PosteriorVariance()), num_trials)
 
 
-def _kernel_ucb_width(eta: float, model: Model) -> Width:
-    return KernelUCBWidth(eta, model.relative_variance)
-
-
 @states_propensities
 @handles("delay", "context", "box", "noise", "availability")
 def irgp_ucb(
@@ -232,7 +253,7 @@ def pims(setting: Setting, *, num_trials: int | None = None, **options: Unpack[M
 def eims(setting: Setting, *, num_trials: int | None = None, **options: Unpack[ModelOptions]) -> Agent:
     """EIMS: expected improvement on the maximum of a posterior sample (Takeno et al. 2025).
 
-    An arm with a posterior std of 0 has no expected improvement, so a known best arm may never be played:
-    with one known arm regret is linear ("Contested claims" of the page of reproductions).
+    A known best arm may never be played, as with `gp_ei`: then regret is linear ("Contested claims" of the
+    page of reproductions).
     """
     return assemble(Model.of(setting, **options), Always(EIMS()), num_trials)

@@ -202,10 +202,7 @@ class Latent(Belief):
 
 
 class Ageing(Latent):
-    """Belief about base + f, log-odds, where conversions alone are delivered, after delays of a known law.
-
-    A play without one counts as what has not converted at its age, see `AgedRows`.
-    """
+    """Belief about base + f, log-odds, where conversions alone are delivered, late; see `AgedRows`."""
 
     outcomes: AgedOutcomes
 
@@ -238,14 +235,13 @@ def laplace_ucb(
 ) -> Agent:
     """Laplace-UCB: argmax f_map + w sd of the latent function of clicks or counts.
 
-    Options say what is assumed of the latent function: its kernel, and `rkhs_bound`, the bound on its norm.
-    Outcomes count when they are delivered, which is sound where delays do not depend on them. Where the
-    setting's law of delays is `Conversions`, plays without one count by their age.
+    Options are those of the latent function: its kernel, and `rkhs_bound`, the bound on its norm. Outcomes
+    count when they are delivered, which is sound where delays do not depend on them, but by their age where
+    the setting's law of delays is `Conversions`.
 
     Args:
         band: w, for which nothing is proved; or "mixture", a band that holds in all rounds for functions of
-            bounded norm with probability 1 - delta, and for which no rate is proved either. With Gaussian
-            noise it is that of the width "amm".
+            bounded norm with probability 1 - delta, with Gaussian noise that of the width "amm".
         delta: failure probability of the band.
     """
     require_probability("delta", delta, "it is the failure probability of the band")
@@ -254,9 +250,8 @@ def laplace_ucb(
         require_not_negative("band", number, "it multiplies the latent std")
     if setting.outcome is None:
         width_of = partial(make_width, number if name is None else "amm", delta=delta)
-        return assemble(
-            Model.of(setting, **options), WithWidth(UCB, width_of), num_trials, belief=EquallyWeighted
-        )
+        model = Model.of(setting, **options)
+        return assemble(model, WithWidth(UCB, width_of), num_trials, belief=EquallyWeighted)
     if name is not None:
         reason = "a number on a box, where the band's width is no multiple of a std that has slopes"
         require(not setting.continuous, "band", reason, band)

@@ -131,11 +131,8 @@ def gp_agent(
         return real_agent(model, publishes(setting, given), num_trials, earlier=earlier)
     remedy = 'left out with parts of your own and where `agents.real.choice` names no agent; or goal="best"'
     require(not like, "like", remedy, like)
-    rule, width, delta = (
-        "ucb" if rule is None else rule,
-        IMPROVED if width is None else width,
-        0.1 if delta is None else delta,
-    )
+    rule, width = "ucb" if rule is None else rule, IMPROVED if width is None else width
+    delta = 0.1 if delta is None else delta
     seen = setting if context else without_contexts(setting)
     named = name_of(rule)
     unitless = own_rule(rule).unitless if named is None else named in UNITLESS
@@ -147,14 +144,11 @@ def gp_agent(
         words = f"left out where the agent is given {name}"
         require(False, f'constraint_options["{name}"]', words, (constraint_options or {})[name])
     found = made("constraint", kept, CONSTRAINTS, constraint_options, seen, delta, options)
-    learns = (
-        in_scales_of_first_plays(found.model)
-        if kept == BY_RULE
-        else learnt_separately(found.model, found.separate)
-    )
-    observed = found.model if kept == "none" else Model.of_reward(seen, options)
+    model = found.model
+    learns = in_scales_of_first_plays(model) if kept == BY_RULE else learnt_separately(model, found.separate)
+    observed = model if kept == "none" else Model.of_reward(seen, options)
     return assemble(
-        found.model,
+        model,
         make_rule(rule, width, found.delta, rule_options),
         num_trials,
         belief=make_belief("ridges" if belief is None and named == "dmm" else belief, seen, belief_options),
@@ -173,13 +167,8 @@ def _improving(
     num_trials: int | None,
     earlier: EarlierTasks | None,
 ) -> ImprovingAgent | TrialList:
-    """Return the agent whose goal is the best point at the end."""
-    require(
-        parts_left_out and set(options) <= {"search"},
-        "goal",
-        '"regret" with parts or a model of your own',
-        BEST,
-    )
+    plain = parts_left_out and set(options) <= {"search"}
+    require(plain, "goal", '"regret" with parts or a model of your own', BEST)
     without = refused(setting)
     require(not without, "goal", f'"regret" with {" and ".join(without)}', BEST)
     return each_trial(lambda trial: ImprovingAgent(setting, options.get("search"), earlier), num_trials)
@@ -198,12 +187,9 @@ def _constraint(setting: Setting, constraint: str | None, objective: Any, togeth
 
 
 def _incumbent(incumbent: Any, rule: str | None, setting: Setting, constraint: str) -> Any:
-    """Return the builder of the incumbent; "ei" has its own default on a box.
-
-    Where a rule reads costs the default is the best play that is believed to keep them.
-    """
+    """Return the builder of the incumbent; "ei" has its own default on a box."""
     if incumbent is None and constraint == BY_RULE:
-        return MaxWorth
+        return MaxWorth  # the best play that is believed to keep the costs
     if rule is not None and rule not in IMPROVING:
         where, remedy = f"with the rule {rule!r}, which improves on nothing", 'take rule="ei" or "pi"'
         require_left_out("incumbent", incumbent, None, where, remedy)
@@ -217,7 +203,6 @@ def _incumbent(incumbent: Any, rule: str | None, setting: Setting, constraint: s
 
 
 def _require_comparable(rule: Any, unitless: bool, incumbent: Any, separate: bool) -> None:
-    """Raise where a rule would compare values of different units."""
     if is_name(incumbent, "best_value"):
         raise ValueError(
             'incumbent must not be "best_value" under constraints, where multipliers change the values of '

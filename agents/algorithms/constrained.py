@@ -24,9 +24,8 @@ from ..model.defaults import SharedOptions
 from ..model.units import PerCost, known_per_cost, once_model
 from ..named import made
 from ..objectives.parts import (
-    EPOCH,
-    PenalisedOptions,
     PenalisedParts,
+    ReadingOptions,
     dual,
     each_with_own_noise,
     penalised_parts,
@@ -45,25 +44,21 @@ FIRST = 5  # uniform plays from which prior means and amplitudes are taken
 def gp_ucb_noiseless_constraints(
     setting: Setting,
     *,
-    epoch: int = EPOCH,
     psi: str = "exponential",
     psi_options: dict[str, float] | None = None,
-    reading: str = "default",
     inner: str = "ucb",
     delta: float = 0.1,
     gamma: Any = "realised",
     num_trials: int | None = None,
-    **options: Unpack[PenalisedOptions],
+    **options: Unpack[ReadingOptions],
 ) -> Agent:
     """Algorithm 2: multiplicative multipliers on psi(g), for constraints that are observed without noise.
 
     A constraint given twice has two multipliers, which changes plays; one that is never active changes none.
 
     Args:
-        epoch: rounds S between two updates of the multipliers.
         psi: "exponential" (exp(c x)) or "polynomial" ((c x + 1)^n), 1 for x <= 0.
         psi_options: {"c": ..., "n": ...}.
-        reading: "paper" plays the pseudocode's argmax; see `penalised_parts` for what "default" changes.
         inner: "ucb" (IGP-UCB) or "thompson" (GP-TS, the paper's Remark 1).
         delta: failure probability of all epochs together.
         gamma: information gain of the width, see `make_gamma`.
@@ -73,7 +68,7 @@ def gp_ucb_noiseless_constraints(
     if noise is not None and noise.any():
         words = f"psi of noisy costs is biased (constraint_noise_std={float(noise.max()):g}); take"
         warnings.warn(f"{words} 'gp-ucb-noisy-constraints'", UserWarning, stacklevel=2)
-    parts = penalised_parts(setting, penalty, reading=reading, epoch=epoch, delta=delta, **options)
+    parts = penalised_parts(setting, penalty, delta=delta, **options)
     return _assemble(parts, inner, gamma, num_trials)
 
 
@@ -81,29 +76,24 @@ def gp_ucb_noiseless_constraints(
 def gp_ucb_noisy_constraints(
     setting: Setting,
     *,
-    epoch: int = EPOCH,
     step: float | None = None,
-    reading: str = "default",
     inner: str = "ucb",
     delta: float = 0.1,
     gamma: Any = "realised",
     num_trials: int | None = None,
-    **options: Unpack[PenalisedOptions],
+    **options: Unpack[ReadingOptions],
 ) -> Agent:
     """Algorithm 3: linear multipliers by dual descent, for constraints that are observed with noise.
 
     A constraint given twice has two multipliers, which changes plays; one that is never active changes none.
 
     Args:
-        epoch: rounds S between two updates of the multipliers.
         step: step size of the dual descent. The paper requires O(1 / sqrt(L)), and its experiments take 0.5
             in units of f and g. Default 0.5 with `reading="paper"`, else `adaptive_step`.
-        reading: as for `gp_ucb_noiseless_constraints`.
         inner: "ucb", or "thompson", which here is an extension of the paper.
-        delta, gamma, num_trials, **options: as for `gp_ucb_noiseless_constraints`.
     """
-    penalty = dual(step, reading)
-    parts = penalised_parts(setting, penalty, reading=reading, epoch=epoch, delta=delta, **options)
+    penalty = dual(step, options.get("reading", "default"))
+    parts = penalised_parts(setting, penalty, delta=delta, **options)
     return _assemble(parts, inner, gamma, num_trials)
 
 

@@ -20,55 +20,65 @@ from ..acquisition.by_name import Always, Starting, WithWidth
 from ..acquisition.candidates import Rule
 from ..acquisition.rules import UCB, PosteriorVariance, Thompson
 from ..agent.assembly import Agent, assemble
-from ..beliefs.base import Belief
 from ..beliefs.censored import Censored, largest_shifted
 from ..beliefs.imputed import FILL_INS, Hallucinated, Imputed
 from ..model.defaults import ModelOptions
 from ..model.model import Model
 from ..named import is_name
+from ..options import typed
 from ..protocol import handles, states_propensities
 from ..widths.base import FixedWidth, Width
 from ..widths.bounded_norm import DelayedWidth
 from ..widths.by_name import make_gamma, make_width
+from .classic import WidthOptions, upper_bound
+
+
+class CensoredOptions(ModelOptions, total=False):
+    """Options of agents whose pending plays count as some value: of that, of the width and of the model."""
+
+    window: float | None
+    """m, in rounds or the units of the published query times; default None: the 95 % quantile of the
+    published law of delays, or the largest possible delay where no law is published."""
+    width: str | float | Width
+    """beta_t: "delayed" (Theorem 1, for lambda > 1), a name of `make_width`, or a number; default 1.0 as in
+    the paper's experiments."""
+    reward_bound: float | None
+    """B_y, which bounds the shifted |y|; default None: `largest_shifted` with "delayed", and with another
+    width one prior std, the B_y = 1 of the paper's experiments. 0 leaves the bias out: with a width of 1
+    GP-TS-SDF then draws from the posterior itself, a variant without nu_t."""
+    fill_in: str
+    """The value of a pending play: "zero" (default), "mean" (posterior mean) or "nearest"."""
+    noisy: bool
+    """Whether sigma has the noise in it, as libraries predict it; see `Censored`; default False."""
+    delta: float
+    """Failure probability of the width; default 0.1."""
+    gamma: Any
+    """Information gain of the width; default None: its own, and the realised one with "delayed"."""
 
 
 @handles("delay", "context", "box", "availability")
 def gp_ucb_sdf(
-    setting: Setting,
-    *,
-    window: float | None = None,
-    width: str | float | Width = 1.0,
-    reward_bound: float | None = None,
-    fill_in: str = "zero",
-    noisy: bool = False,
-    delta: float = 0.1,
-    gamma: Any = None,
-    num_trials: int | None = None,
-    **options: Unpack[ModelOptions],
+    setting: Setting, *, num_trials: int | None = None, **options: Unpack[CensoredOptions]
 ) -> Agent:
-    """GP-UCB-SDF: argmax mu + (beta_t + bias) sigma, pending values 0 (Verma et al. 2022, Algorithm 1).
-
-    Args:
-        window: m, in rounds or the units of the published query times; default the 95 % quantile of the
-            published law of delays, or the largest possible delay where no law is published.
-        width: beta_t: "delayed" (Theorem 1, for lambda > 1), a name of `make_width`, or a number; the paper's
-            experiments use 1.
-        reward_bound: B_y, which bounds the shifted |y|; default `largest_shifted` with "delayed", and with
-            another width one prior std, the B_y = 1 of the paper's experiments. 0 leaves the bias out:
-            with a width of 1 GP-TS-SDF then draws from the posterior itself, a variant without nu_t.
-        fill_in: the value of a pending play: "zero", "mean" (posterior mean) or "nearest".
-        noisy: whether sigma has the noise in it, as libraries predict it; another variant, see `Censored`.
-        delta, gamma: of the width; the gain is the realised one by default with "delayed". A number has none.
-    """
-    belief = _censored(window, width, reward_bound, fill_in, noisy)
-    width_of = partial(_width, width, reward_bound=reward_bound, delta=delta, gamma=gamma, union=2)
-    return assemble(Model.of(setting, **options), WithWidth(UCB, width_of), num_trials, belief=belief)
+    """GP-UCB-SDF: argmax mu + (beta_t + bias) sigma, pending values 0 (Verma et al. 2022, Algorithm 1)."""
+    return _censoring(setting, UCB, 2, num_trials, **options)
 
 
 @states_propensities
 @handles("delay", "context", "box", "availability")
 def gp_ts_sdf(
+    setting: Setting, *, num_trials: int | None = None, **options: Unpack[CensoredOptions]
+) -> Agent:
+    """GP-TS-SDF: argmax of one sample of GP(mu, (beta_t + bias)^2 k) (Verma et al. 2022); as `gp_ucb_sdf`."""
+    return _censoring(setting, Thompson, 4, num_trials, **options)
+
+
+@typed
+def _censoring(
     setting: Setting,
+    rule: Callable[[Width], Rule],
+    union: int,
+    num_trials: int | None,
     *,
     window: float | None = None,
     width: str | float | Width = 1.0,
@@ -77,13 +87,27 @@ def gp_ts_sdf(
     noisy: bool = False,
     delta: float = 0.1,
     gamma: Any = None,
-    num_trials: int | None = None,
     **options: Unpack[ModelOptions],
 ) -> Agent:
-    """GP-TS-SDF: argmax of one sample of GP(mu, (beta_t + bias)^2 k) (Verma et al. 2022); as `gp_ucb_sdf`."""
-    belief = _censored(window, width, reward_bound, fill_in, noisy)
-    width_of = partial(_width, width, reward_bound=reward_bound, delta=delta, gamma=gamma, union=4)
-    return assemble(Model.of(setting, **options), WithWidth(Thompson, width_of), num_trials, belief=belief)
+    one = window is None or isinstance(window, Real)
+    require(one, "window", "one number, the same in all trials", window)
+    require_choice("fill_in", fill_in, ("zero", *FILL_INS))
+    filling = Censored if fill_in == "zero" else partial(Imputed, fill=FILL_INS[fill_in])
+    bounding = is_name(width, "delayed")
+    belief = partial(filling, window=window, reward_bound=reward_bound, noisy=noisy, bounding=bounding)
+    if bounding:
+        width_of = partial(_delayed_width, reward_bound, delta, "realised" if gamma is None else gamma, union)
+    else:
+        width_of = partial(make_width, width, delta=delta, gamma=gamma)
+    return assemble(Model.of(setting, **options), WithWidth(rule, width_of), num_trials, belief=belief)
+
+
+def _delayed_width(
+    reward_bound: float | None, delta: float, gamma: Any, union: int, model: Model
+) -> DelayedWidth:
+    information = make_gamma(gamma, model)
+    bound = (largest_shifted(model) if reward_bound is None else reward_bound) / model.prior_std
+    return DelayedWidth(model.rkhs_bound, model.relative_noise, bound, information, delta, union)
 
 
 @handles("delay", "context", "box", "noise", "availability")
@@ -92,21 +116,22 @@ def gp_bucb(
     *,
     width: str | float | Width = 1.0,
     start: int = 0,
-    delta: float = 0.1,
-    gamma: Any = None,
     num_trials: int | None = None,
-    **options: Unpack[ModelOptions],
+    **options: Unpack[WidthOptions],
 ) -> Agent:
     """GP-BUCB: mean of the delivered feedback, std of all plays (Desautels et al. 2014, Algorithm 1).
 
     Args:
         width: a name of `make_width` or a number; the theory multiplies it by exp(C).
         start: rounds of uncertainty sampling at the beginning, which keep C small.
-        delta, gamma: of the width.
     """
     require_integer("start", start, 0, "it is the number of first rounds of uncertainty sampling")
-    rule_of = WithWidth(partial(_ucb_after, start), partial(make_width, width, delta=delta, gamma=gamma))
-    return assemble(Model.of(setting, **options), rule_of, num_trials, belief=Hallucinated)
+    rule, parts = partial(_ucb_after, start), {"belief": Hallucinated}
+    return upper_bound(setting, num_trials, parts, rule=rule, width=width, **options)
+
+
+def _ucb_after(start: int, width: Width) -> Rule:
+    return Starting(start, PosteriorVariance(), UCB(width)) if start else UCB(width)
 
 
 @states_propensities
@@ -129,36 +154,3 @@ def asy_ts(
     with written_as({"value": "scale"}):
         rule = Thompson(FixedWidth(scale))
     return assemble(Model.of(setting, **options), Always(rule), num_trials)
-
-
-def _ucb_after(start: int, width: Width) -> Rule:
-    return Starting(start, PosteriorVariance(), UCB(width)) if start else UCB(width)
-
-
-def _width(
-    width: Any, model: Model, *, reward_bound: float | None, delta: float, gamma: Any, union: int
-) -> Width:
-    if _is_delayed(width):
-        information = make_gamma("realised" if gamma is None else gamma, model)
-        largest = largest_shifted(model) if reward_bound is None else reward_bound
-        return DelayedWidth(
-            model.rkhs_bound, model.relative_noise, largest / model.prior_std, information, delta, union
-        )
-    return make_width(width, model, delta, gamma=gamma)
-
-
-def _is_delayed(width: Any) -> bool:
-    return is_name(width, "delayed")
-
-
-def _censored(
-    window: float | None, width: Any, reward_bound: float | None, fill_in: str, noisy: bool
-) -> Callable[[Model, int], Belief]:
-    require(
-        window is None or isinstance(window, Real), "window", "one number, the same in all trials", window
-    )
-    require_choice("fill_in", fill_in, ("zero", *FILL_INS))
-    options = {"window": window, "reward_bound": reward_bound, "noisy": noisy, "bounding": _is_delayed(width)}
-    if fill_in == "zero":
-        return partial(Censored, **options)
-    return partial(Imputed, **options, fill=FILL_INS[fill_in])

@@ -26,18 +26,11 @@ from ..protocol import handles
 from ..restarts.base import growing_lengths
 from .duels import DuelAgent, Duelling, DuelOptions, duellist
 
-LATER_KAPPA = 6.0  # after the first phase, in which kappa is 1 / s'(2 B)
 HERE = np.zeros(1, dtype=np.int64)
 
 
 class PhasesOfPairs(DuelAgent):
-    """MR-LPF: in each phase the least known pairs of the arms that are left, then a fit of its duels alone.
-
-    Args:
-        model, width, delta: see `DuelAgent`; its plays depend on no width.
-        penalty: lambda of a phase's fit, the sum of its log losses + lambda |f|^2 / 2.
-        band: w of half-widths w sigma_D of probabilities; None for beta of the theorem.
-    """
+    """Agent of phases of the least known pairs of the arms that are left, with a fit of each one's duels."""
 
     def __init__(self, model: Model, width: float | None, delta: float, penalty: float, band: float | None):
         super().__init__(model, MaxInfo(), width, delta)
@@ -55,7 +48,6 @@ class PhasesOfPairs(DuelAgent):
         self._next_phase()
 
     def act(self, observation: Floats) -> Ints:
-        """Choose the pair of the largest std among the arms that are left, (2,)."""
         self.context(observation)
         (rng,) = self.streams.of_round("rule", self.round)
         std = np.triu(self.std_of_pairs[np.ix_(self.left, self.left)]).ravel()
@@ -85,7 +77,9 @@ class PhasesOfPairs(DuelAgent):
         self._covariance -= np.outer(known, known) / (noise + known[first] - known[second])
         self._played += 1
         if self._played == self.lengths[self.phase]:
-            self._eliminate()
+            mode = self._duels.mean(HERE)[0]
+            best_case = expit(mode[:, None] - mode) + self.half_width
+            self.left = self.left[(best_case[np.ix_(self.left, self.left)] >= 0.5).all(axis=1)]
             self._next_phase()
 
     def learn(self, first: int, second: int, won: float) -> None:
@@ -94,14 +88,9 @@ class PhasesOfPairs(DuelAgent):
 
     def _next_phase(self) -> None:
         self.phase, self._played = min(self.phase + 1, len(self.lengths) - 1), 0
-        self._kappa = LATER_KAPPA if self.phase else 2.0 + 2.0 * np.cosh(2.0 * self.bound)  # 1 / s'(2 B)
+        self._kappa = 6.0 if self.phase else 2.0 + 2.0 * np.cosh(2.0 * self.bound)  # first 1 / s'(2 B)
         self._covariance = self.model.gram.dense.copy()
         self._duels = Preferences(self.model, self.penalty)
-
-    def _eliminate(self) -> None:
-        mode = self._duels.mean(HERE)[0]
-        best_case = expit(mode[:, None] - mode) + self.half_width
-        self.left = self.left[(best_case[np.ix_(self.left, self.left)] >= 0.5).all(axis=1)]
 
 
 @handles("duel", "horizon")

@@ -37,12 +37,8 @@ SHOWN = 2.0  # stds of the band of an agent whose rule does not use it
 class DuelAgent(ArmAgent):
     """A belief about utilities, and a rule that chooses the two arms of each duel from it.
 
-    Args:
-        model: of the utilities, on a finite set and a single trial.
-        rule: chooses the pair.
-        width: w of half-widths w std of differences; None for the mixture band of `delta`.
-        delta: failure probability of that band over all rounds.
-        optimist: belief in a set of functions with the model's bound, of which the rule takes the largest.
+    Half-widths are `width` stds of differences, or where it is None those of the mixture band of `delta`.
+    `optimist` is a belief in a set of functions with the model's bound, of which the rule takes the largest.
     """
 
     def __init__(

@@ -2,10 +2,10 @@
 
 They are near-optimal in rate, R_T = O~(sqrt(T gamma_T log N)) with probability 1 - delta, and poor in
 practice: four times worse than an upper confidence bound or more, at every horizon of docs/elimination.md.
-Plays of a batch depend on none of its values, so delays up to the end of a batch change nothing. Learnt
-hyperparameters (`refit_every`) break this independence through the kernel, and no bound holds. None holds
-either where arms are missing from rounds: they then play the design among the available active arms, or any
-available arm.
+Plays of a batch depend on none of its values, so delays up to the end of a batch change nothing. No bound
+holds with learnt hyperparameters (`refit_every`), through which they do, nor where arms are missing from
+rounds: they then play the design among the available active arms, or any available arm. B is the setting's
+`rkhs_bound`, or 1 where none is published; bounds then hold only if 1 is large enough.
 
 Readable forms: tests/references/elimination.py, stationary.py.
 """
@@ -39,7 +39,7 @@ from ..model.defaults import ModelOptions, rests_on_default
 from ..model.model import Model
 from ..model.rounds import Delivery
 from ..named import is_name, name_or_other
-from ..options import require_absent, require_arms, require_once
+from ..options import require_absent, require_arms, require_once, typed
 from ..protocol import handles
 from ..restarts.base import BatchEnds, SubExponential, Wait, doubling_lengths, growing_lengths, quantile_wait
 from ..widths.bounded_norm import ConstantBand, PlainBand, SplitBand
@@ -47,27 +47,24 @@ from ..widths.bounded_norm import ConstantBand, PlainBand, SplitBand
 BANDS = {"split": SplitBand, "plain": PlainBand}
 FIRST = 16  # plays of the first batch where batches double
 WAITS = ("quantile", "sub-exponential", "max_delay")
+TIE = 1e-9  # in prior stds
+HERE = np.zeros(1, dtype=np.int64)  # index of the single trial
+NO_STAGE = -1  # the stage of plays that belong to none
+
+
+class EliminationOptions(ModelOptions, total=False):
+    """Options of agents that strike off arms after batches: of their bands, and of the model."""
+
+    band: str | float
+    """"split" (default), which is never wider than "plain", the paper's; or w of w sigma, without a bound."""
+    delta: float
+    """Failure probability of all bands; default 0.1."""
 
 
 @handles("delay", "noise", "availability", "horizon")
-def bpe(
-    setting: Setting,
-    *,
-    band: str | float = "split",
-    delta: float = 0.1,
-    num_trials: int | None = None,
-    **options: Unpack[ModelOptions],
-) -> Agent:
-    """BPE: batched pure exploration in about log log T batches (Li & Scarlett 2022).
-
-    Its bound is for a given kernel: plays must not depend on values, and with `refit_every` they do. B is the
-    setting's `rkhs_bound`, or 1 where none is published; the bound then holds only if 1 is large enough.
-
-    Args:
-        band: "split", which is never wider, "plain", the paper's, or a number w for w sigma, without a bound.
-    """
-    lengths = growing_lengths(setting.horizon)
-    return eliminating(setting, PosteriorVariance(), lengths, band, delta, num_trials, options)
+def bpe(setting: Setting, *, num_trials: int | None = None, **options: Unpack[EliminationOptions]) -> Agent:
+    """BPE: batched pure exploration in about log log T batches (Li & Scarlett 2022)."""
+    return _eliminating(setting, PosteriorVariance(), growing_lengths(setting.horizon), num_trials, **options)
 
 
 @handles("delay", "noise", "availability", "horizon")
@@ -75,21 +72,18 @@ def phased_elimination(
     setting: Setting,
     *,
     first: int = FIRST,
-    band: str | float = "split",
-    delta: float = 0.1,
     num_trials: int | None = None,
-    **options: Unpack[ModelOptions],
+    **options: Unpack[EliminationOptions],
 ) -> Agent:
     """Phased elimination: batches that double, plays of the largest variance (Iwazaki & Takeno 2025).
 
-    With `band="plain"` it is their phased uncertainty sampling; "split" is never wider.
+    With `band="plain"` it is their phased uncertainty sampling.
 
     Args:
         first: plays of the first batch, any positive integer.
-        band, delta: see `bpe`.
     """
     lengths = doubling_lengths(setting.horizon, first)
-    return eliminating(setting, PosteriorVariance(), lengths, band, delta, num_trials, options)
+    return _eliminating(setting, PosteriorVariance(), lengths, num_trials, **options)
 
 
 @handles("delay", "noise", "availability", "horizon")
@@ -97,14 +91,12 @@ def reds(
     setting: Setting,
     *,
     first: int = FIRST,
-    band: str | float = "split",
-    delta: float = 0.1,
     num_trials: int | None = None,
-    **options: Unpack[ModelOptions],
+    **options: Unpack[EliminationOptions],
 ) -> Agent:
     """REDS: batches that double, uniform plays of the active arms (Salgia et al. 2024, as restated)."""
     lengths = doubling_lengths(setting.horizon, first)
-    return eliminating(setting, AnyArm(), lengths, band, delta, num_trials, options)
+    return _eliminating(setting, AnyArm(), lengths, num_trials, **options)
 
 
 @handles("delay", "context", "box", "noise", "availability")
@@ -118,44 +110,41 @@ def mvr(setting: Setting, *, num_trials: int | None = None, **options: Unpack[Mo
     return assemble(Model.of(setting, **options), rule, num_trials, belief=Hallucinated)
 
 
-def eliminating(
+@typed
+def _eliminating(
     setting: Setting,
     design: Rule,
     lengths: list[int],
-    band: str | float,
-    delta: float,
     num_trials: int | None,
-    options: ModelOptions,
+    *,
+    band: str | float = "split",
+    delta: float = 0.1,
+    **options: Unpack[ModelOptions],
 ) -> Agent:
-    """Return the agent that scores the active arms by a design, and eliminates at the ends of batches."""
-    require_arms(setting, 'they are struck off one by one; take "mvr"')
+    require_plan(setting, delta, options, 'they are struck off one by one; take "mvr"')
+    belief, restart = eliminating_by(band, delta, len(lengths)), partial(BatchEnds, lengths=lengths)
+    rule = Always(Among(design))
+    return assemble(Model.of(setting, **options), rule, num_trials, belief=belief, restart=restart)
+
+
+def require_plan(setting: Setting, delta: float, options: ModelOptions, remedy: str) -> None:
+    """Raise unless batches can be planned: of arms, none of which is played at random."""
+    require_arms(setting, remedy)
     require_absent(options, ("initial",), "these agents play no arm at random")
     require_probability("delta", delta)
-    return assemble(
-        Model.of(setting, **options),
-        Always(Among(design)),
-        num_trials,
-        belief=partial(Eliminating, band_of=band_builder(band, len(lengths), delta)),
-        restart=partial(BatchEnds, lengths=lengths),
-    )
 
 
-def band_builder(band: str | float, batches: int, delta: float) -> Callable[[Model], HalfWidth]:
-    """Return the builder of a band: a number, or named, at level delta for all arms and so many batches."""
+def eliminating_by(band: str | float, delta: float, batches: int) -> partial[Eliminating]:
+    """Return the builder of a belief that eliminates by a band at level delta for all arms and batches."""
     expected = f"one of {', '.join(BANDS)} or a positive number"
     name, number = name_or_other("band", band, BANDS, expected)
-    if name is not None:
-        return partial(_band, name=name, batches=batches, delta=delta)
-    positive = is_number(number) and number > 0
-    require(positive, "band", expected, number)
-    return partial(_constant, band=number)
+    require(name is not None or (is_number(number) and number > 0), "band", expected, band)
+    return partial(Eliminating, band_of=partial(_band_of, band, delta, batches))
 
 
-def _band(model: Model, *, name: str, batches: int, delta: float) -> HalfWidth:
-    return BANDS[name].of(model, delta, model.gram.size * batches)
-
-
-def _constant(model: Model, *, band: float) -> HalfWidth:
+def _band_of(band: str | float, delta: float, batches: int, model: Model) -> HalfWidth:
+    if isinstance(band, str):
+        return BANDS[band].of(model, delta, model.gram.size * batches)
     return ConstantBand(band)
 
 
@@ -165,26 +154,24 @@ def bpe_delay(
     *,
     wait: str | int | None = None,
     late: float = 0.01,
-    band: str | float = "split",
-    delta: float = 0.1,
     num_trials: int | None = None,
-    **options: Unpack[ModelOptions],
+    **options: Unpack[EliminationOptions],
 ) -> Agent:
     """BPE-Delay: batches of `bpe`, each u rounds longer, bands of delivered feedback (Vakili et al. 2023).
 
     The extra rounds are played like the others. Bands hold for any subset of delivered feedback, provided
-    that delays do not depend on rewards: late feedback costs regret, not the guarantee.
+    that delays do not depend on rewards: late feedback costs regret, not the guarantee. The paper's study
+    takes a `band` of sqrt(6).
 
     Args:
         wait: u: "quantile" of the published law of delays, by default; "sub-exponential", the paper's tail
             bound, for a published Poisson law; "max_delay", by default where no law is published; or a
             number of rounds, 0 being `bpe`. Never more than `max_delay`.
         late: 3/2 of the bound on the probability that any play up to the end of a batch is late.
-        band, delta: see `bpe`; the paper's study takes a band of sqrt(6).
     """
     extra = _wait(setting, wait, late)
     lengths = growing_lengths(setting.horizon, lambda t: min(extra(t), setting.max_delay))
-    return eliminating(setting, PosteriorVariance(), lengths, band, delta, num_trials, options)
+    return _eliminating(setting, PosteriorVariance(), lengths, num_trials, **options)
 
 
 def _wait(setting: Setting, wait: Any, late: float) -> Wait:
@@ -206,11 +193,6 @@ def _wait(setting: Setting, wait: Any, late: float) -> Wait:
     return SubExponential.of_poisson(law.mean, late)  # type: ignore[union-attr]
 
 
-TIE = 1e-9  # in prior stds
-HERE = np.zeros(1, dtype=np.int64)  # index of the single trial
-NO_STAGE = -1  # the stage of plays that belong to none
-
-
 class SupKernelUCB(ArmAgent):
     r"""Agent of S = ceil(log2 sqrt T) + 1 stages, each with the posterior of its own plays Psi_s.
 
@@ -223,14 +205,11 @@ class SupKernelUCB(ArmAgent):
     play as in (i) past the last stage, are our readings. Pending plays count in sigma_s, which needs no
     value, so that a stage's design stays independent of its noise under delay.
 
-    Args:
-        model: of a finite set and a single trial.
-        band: w sigma from sigma and |a_x|, (1, A) each.
     """
 
-    def __init__(self, model: Model, band: PlainBand | ConstantBand):
+    def __init__(self, model: Model, band_of: Callable[[Model], HalfWidth]):
         super().__init__(model)
-        self.band = band
+        self.band = band_of(model)
         self.stages = math.ceil(math.log2(math.sqrt(self.setting.horizon))) + 1
 
     @property
@@ -238,13 +217,9 @@ class SupKernelUCB(ArmAgent):
         """True where the band uses a default for B."""
         return rests_on_default(self.band)
 
-    @property
-    def processes(self) -> list[Belief]:
-        """Beliefs of the stages, which record plays in addition to `belief`."""
-        return self.psi
-
     def begin(self) -> None:
-        self.psi: list[Belief] = [Hallucinated(self.model, 1) for _ in range(self.stages)]
+        stages = range(self.stages)
+        self.processes: list[Belief] = [Hallucinated(self.model, 1) for _ in stages]  # of the Psi_s
         self.belief = Delivered(self.model, 1)  # of all values, for recommendations
         self.stage_of: list[int] = []  # of each play
         self._asked = NO_STAGE, NO_STAGE  # the chosen arm and its stage
@@ -259,29 +234,30 @@ class SupKernelUCB(ArmAgent):
             stage = NO_STAGE
         self.stage_of.append(stage)
         if stage != NO_STAGE:
-            self.psi[stage].play(point)
+            self.processes[stage].play(point)
         for x, s, y in zip(played[:, None], news.round.tolist(), news.reward[:, None], strict=True):
             self.belief.receive(Delivery.of_values(HERE, x, y))
             if self.stage_of[s] != NO_STAGE:
-                self.psi[self.stage_of[s]].receive(Delivery.of_values(HERE, x, y))
+                self.processes[self.stage_of[s]].receive(Delivery.of_values(HERE, x, y))
 
     def dropped(self, rounds: Ints, point: Ints) -> None:
         for s, x in zip(rounds.tolist(), point[:, None], strict=True):
             if self.stage_of[s] != NO_STAGE:
-                self.psi[self.stage_of[s]].drop(HERE, x, np.array([self.round - s]))
+                self.processes[self.stage_of[s]].drop(HERE, x, np.array([self.round - s]))
 
     def _chosen(self, context: Ints, uniform: Floats) -> tuple[int, int]:
         """Return the arm and the stage that keeps its play."""
         active, narrowest = self.available().copy(), self.model.prior_std / math.sqrt(self.setting.horizon)
-        for s, belief in enumerate(self.psi):
+        for s, belief in enumerate(self.processes):
             std = belief.std(context)
             half = self.band(std, std)
             upper = belief.mean(context) + half
+            threshold = self.model.prior_std * 2.0 ** -(s + 1)  # stages are counted from 0 here
             if (half[active] > narrowest).any():
-                if (half[active] > self._threshold(s)).any():
+                if (half[active] > threshold).any():
                     return self._best(half, active, uniform), s
                 if s + 1 < self.stages:
-                    active &= upper >= upper[active].max() - 2.0 * self._threshold(s)
+                    active &= upper >= upper[active].max() - 2.0 * threshold
                     continue
             return self._best(upper, active, uniform), NO_STAGE
         raise AssertionError("there is at least one stage")
@@ -289,10 +265,6 @@ class SupKernelUCB(ArmAgent):
     def _best(self, scores: Floats, active: Bools, uniform: Floats) -> int:
         among = np.where(active, scores, -np.inf)
         return int(argmax_with_ties(among, TIE * self.model.prior_std, uniform, active)[0])
-
-    def _threshold(self, stage: int) -> float:
-        """2^-s, s = stage + 1."""
-        return self.model.prior_std * 2.0 ** -(stage + 1)
 
 
 @handles("delay", "context", "availability", "horizon")
@@ -315,11 +287,6 @@ def sup_kernel_ucb(
     require_probability("delta", delta)
     if band is not None:
         require_positive("band", band, "it multiplies a standard deviation")
-    model = Model.of(setting, **options)
-
-    def of_trial(trial: int) -> SupKernelUCB:
-        own = model.of_trial(trial)
-        plain = PlainBand.of(own, delta, own.gram.size * own.setting.horizon)
-        return SupKernelUCB(own, plain if band is None else ConstantBand(band))
-
-    return each_trial(of_trial, num_trials)
+    model, own = Model.of(setting, **options), "plain" if band is None else band
+    band_of = partial(_band_of, own, delta, setting.horizon)
+    return each_trial(lambda trial: SupKernelUCB(model.of_trial(trial), band_of), num_trials)

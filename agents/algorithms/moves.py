@@ -9,13 +9,13 @@ Readable forms: tests/references/moves.py.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any, Unpack
 
 import numpy as np
 
-from bandit_envs.basics.arguments import require_integer, require_not_negative, require_probability
+from bandit_envs.basics.arguments import require_integer, require_not_negative
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.laws.movement import Movement, Travel
 from bandit_envs.problem.setting import Setting
@@ -25,23 +25,21 @@ from ..acquisition.rules import PosteriorVariance
 from ..agent.assembly import Agent, assemble
 from ..agent.gp_agent import GPAgent
 from ..beliefs.base import make_posterior, observe
-from ..beliefs.eliminating import DriftingBatches, Eliminating, Phase
+from ..beliefs.eliminating import DriftingBatches, Phase
 from ..beliefs.points import Points
 from ..kernels.amplitude import without_contexts
 from ..model.choice import argmax_with_ties
 from ..model.defaults import ModelOptions
 from ..model.model import Model
 from ..objectives.base import Objective, Reward
-from ..options import require_absent, require_arms
+from ..options import require_arms
 from ..protocol import handles
 from ..restarts.base import BatchEnds, growing_lengths
 from ..widths.bounded_norm import DriftBand
-from .elimination import band_builder
+from .elimination import eliminating_by, require_plan
 
 REMEDY = 'take "gp-ucb" with repeat=2, which moves seldom'
 RATE = 1e-3  # of drift where none is given and functions may change, in prior stds a round
-# From a trial's plan (n,), its generator and the arm that it played last, None before the first, to (n,).
-Order = Callable[[GPAgent, Ints, np.random.Generator, "int | None"], Ints]
 DIGITS = 9  # of distances: other units of the features change their last bits
 LEAST_GAIN = 10.0**-DIGITS  # of a 2-opt move, so that rounding cannot make it go on
 
@@ -59,21 +57,17 @@ def batch_and_sort(
 
     Plays of a batch use no value of it, so their order changes neither the plays of later batches nor the
     regret of a stationary function: the bound is that of `bpe`, and switches are at most sum_i min(n_i, N)
-    over the batches of lengths n_i. The tour groups equal arms, goes to the nearest next one and is shortened
-    by 2-opt, in the published metric of moves, or by distance where moves are free. Ours; the Traveling
-    Bandit (arXiv 2410.14533, from its abstract) orders batches by shortest tours too. A batch is planned
-    before it: contexts are ignored, and settings whose arms may be missing are refused.
+    over the batches of lengths n_i. See `in_short_order` for the tour. Ours; the Traveling Bandit (arXiv
+    2410.14533, from its abstract) orders batches by shortest tours too. As a batch is planned before it,
+    contexts are ignored, and settings whose arms may be missing are refused.
 
     Args:
         band, delta: see `bpe`.
     """
-    require_arms(setting, REMEDY)
-    require_probability("delta", delta)
-    require_absent(options, ("initial",), "these agents play no arm at random")
+    require_plan(setting, delta, options, REMEDY)
     lengths = growing_lengths(setting.horizon)
-    belief = partial(Eliminating, band_of=band_builder(band, len(lengths), delta))
     model = Model.of(without_contexts(setting), **options)
-    return _planned(model, lengths, sorted_by_tour, belief, num_trials)
+    return _planned(model, lengths, True, eliminating_by(band, delta, len(lengths)), num_trials)
 
 
 @handles("change", "horizon")
@@ -103,17 +97,18 @@ def permuted_elimination(
             that balances the regret of learning anew and of drift. The horizon where v is 0.
         delta: failure probability of all bands together.
     """
-    require_arms(setting, REMEDY)
-    require_probability("delta", delta)
-    require_absent(options, ("initial",), "these agents play no arm at random")
+    require_plan(setting, delta, options, REMEDY)
     model = Model.of(without_contexts(setting), **options)
     rate = (RATE * model.prior_std if setting.may_change else 0.0) if variation is None else variation
     require_not_negative("variation", rate, "it is a change of the function a round")
-    phases = phases_of(setting.horizon, _block(rate, restart_every, model), rate)
-    values = model.gram.size * len(phases)
-    band_of = partial(DriftBand.of, delta=delta, values=values)
+    if restart_every is not None:
+        require_integer("restart_every", restart_every, 1, "it is the number of rounds between restarts")
+    elif rate:
+        restart_every = max(1, math.ceil((model.prior_std / rate) ** (2.0 / 3.0)))
+    phases = phases_of(setting.horizon, restart_every or setting.horizon, rate)
+    band_of = partial(DriftBand.of, delta=delta, values=model.gram.size * len(phases))
     belief = partial(DriftingBatches, band_of=band_of, phases=phases)
-    return _planned(model, [each.plays for each in phases], permuted, belief, num_trials)
+    return _planned(model, [each.plays for each in phases], False, belief, num_trials)
 
 
 @handles("delay", "noise", "availability")
@@ -127,9 +122,8 @@ def movement_ucb(
 ) -> Agent:
     """Movement-UCB: argmax mu(x) + w sigma(x) - c(x_{t-1}, x), which charges a move to the next play.
 
-    A rival that gets stuck: once all moves cost more than w sigma it stays, as a move is paid once and what
-    is learnt serves all later rounds, which the index does not count. No bound holds. Where moves are free it
-    is `gp-ucb` of this width.
+    A rival that gets stuck: once all moves cost more than w sigma it stays, as the index does not count that
+    what is learnt serves all later rounds. No bound holds. Where moves are free it is `gp-ucb` of this width.
 
     Args:
         width: "improved" (IGP-UCB), a number or a width of `make_width`.
@@ -150,20 +144,10 @@ def phases_of(horizon: int, every: int, rate: float) -> list[Phase]:
     return phases
 
 
-def _planned(model: Model, lengths: list[int], order: Order, belief: Any, num_trials: int | None) -> Agent:
-    kind: Any = partial(PlannedAgent, lengths=lengths, order=order)
-    restart = partial(BatchEnds, lengths=lengths)
-    rule = Always(Among(PosteriorVariance()))
+def _planned(model: Model, lengths: list[int], by_tour: bool, belief: Any, num_trials: int | None) -> Agent:
+    kind: Any = partial(PlannedAgent, lengths=lengths, by_tour=by_tour)
+    rule, restart = Always(Among(PosteriorVariance())), partial(BatchEnds, lengths=lengths)
     return assemble(model, rule, num_trials, kind, belief=belief, restart=restart)
-
-
-def _block(rate: float, every: int | None, model: Model) -> int:
-    if every is not None:
-        require_integer("restart_every", every, 1, "it is the number of rounds between restarts")
-        return every
-    if not rate:
-        return model.setting.horizon
-    return max(1, math.ceil((model.prior_std / rate) ** (2.0 / 3.0)))
 
 
 class LessMoves(Reward):
@@ -189,19 +173,15 @@ class LessMoves(Reward):
 
 
 class PlannedAgent(GPAgent):
-    """Agent that plans the arms of largest variance for a whole batch, and plays them in another order.
+    """Agent that plans the arms of largest variance for a batch, and plays them by a tour or at random.
 
     The plan holds the plays of `bpe` with the same seed and lengths: they use no value of their batch, and
-    the posterior of a batch does not depend on its order.
-
-    Args:
-        lengths: rounds of each batch; further rounds are batches of the last length.
-        order: of the plays of a batch.
+    the posterior of a batch does not depend on its order. Further rounds are batches of the last length.
     """
 
-    def __init__(self, *parts: Any, lengths: Sequence[int], order: Order, **named: Any):
+    def __init__(self, *parts: Any, lengths: Sequence[int], by_tour: bool, **named: Any):
         super().__init__(*parts, **named)
-        self._ends, self._last_length, self._order = np.cumsum(lengths), lengths[-1], order
+        self._ends, self._last_length, self._by_tour = np.cumsum(lengths), lengths[-1], by_tour
 
     def reset(self, seed: int | Sequence[int]) -> None:
         super().reset(seed)
@@ -215,7 +195,6 @@ class PlannedAgent(GPAgent):
         return False
 
     def act(self, observation: Floats) -> Any:
-        """Return the next arm of the plan, which is made anew when a batch begins."""
         self._contexts(observation)
         if self._plan is None:
             self._plan, self._begun = self._new_plan(), self.round
@@ -223,7 +202,6 @@ class PlannedAgent(GPAgent):
         return arm.astype(np.int64) if self.num_trials else int(arm[0])
 
     def update(self, observation: Floats, action: Any, reward: Any, info: dict[str, Any]) -> None:
-        """Learn from a round; note the arms played, where tours start, and drop a plan at its end."""
         super().update(observation, action, reward, info)
         self._last[:] = np.atleast_1d(action).tolist()
         if self._plan is not None and self.round >= self._begun + self._plan.shape[1]:
@@ -233,9 +211,13 @@ class PlannedAgent(GPAgent):
         """Return the arms of the rest of this batch in the order of play, a byte or two each."""
         after = self._ends[self._ends > self.round]
         left = int(after[0]) - self.round if len(after) else self._last_length
-        plans, rows = self._planned(left), range(self._size)
-        plan = np.stack([self._order(self, plans[i], self._orderers[i], self._last[i]) for i in rows])
-        return plan.astype(np.min_scalar_type(self._num_arms))
+        plan, places, law = self._planned(left), self.setting.decisions.unit_arms, self.setting.movement
+        if self._by_tour:
+            each = zip(plan, self._last, strict=True)
+            rows = [in_short_order(row, last, places, law) for row, last in each]
+        else:
+            rows = [rng.permutation(row) for row, rng in zip(plan, self._orderers, strict=True)]
+        return np.stack(rows).astype(np.min_scalar_type(self._num_arms))
 
     def _planned(self, length: int) -> Ints:
         """Return the arms of largest variance among active ones, one after another, (B, n)."""
@@ -252,22 +234,12 @@ class PlannedAgent(GPAgent):
         return plan
 
 
-def sorted_by_tour(agent: GPAgent, plan: Ints, rng: np.random.Generator, last: int | None) -> Ints:
-    """Order a plan by a short tour from the last arm, in what the setting says that moves cost."""
-    return in_short_order(plan, last, agent.setting.decisions.unit_arms, agent.setting.movement)
-
-
-def permuted(agent: GPAgent, plan: Ints, rng: np.random.Generator, last: int | None) -> Ints:
-    """Order a plan at random, every order being equally likely."""
-    return rng.permutation(plan)
-
-
 def in_short_order(plays: Ints, last: int | None, places: Floats, law: Movement | None) -> Ints:
     """Return the plays of a batch, (n,), in the order of a short tour from the present arm.
 
-    A tour of distinct arms starts at `last`, or at the first of the plays where there is none, and need not
-    return. Prices do not matter to it. Where moves are free it goes by travel. `places` are those of the arms
-    in the unit box, (A, d).
+    It groups equal arms, starts at `last` or at the first of the plays where there is none, goes to the
+    nearest next arm and is shortened by 2-opt, in the metric of the law of moves, or by distance where moves
+    are free. Prices do not matter to it. `places` are those of the arms in the unit box, (A, d).
     """
     arms, first, times = np.unique(plays, return_index=True, return_counts=True)
     rank = first.argsort()  # distinct arms in the order of their first plays, so that ties follow the plan
@@ -281,30 +253,26 @@ def in_short_order(plays: Ints, last: int | None, places: Floats, law: Movement 
 
 def nearest_first(distance: Floats) -> Ints:
     """Return a path from stop 0 that goes to the nearest new stop each time, (m, m) -> (m,)."""
-    path, left = [0], np.ones(len(distance), dtype=bool)
-    left[0] = False
-    while left.any():
-        path.append(int(np.where(left, distance[path[-1]], np.inf).argmin()))
-        left[path[-1]] = False
+    path = [0]
+    while len(path) < len(distance):
+        reachable = distance[path[-1]].copy()
+        reachable[path] = np.inf
+        path.append(int(reachable.argmin()))
     return np.array(path)
 
 
 def shortened(path: Ints, distance: Floats) -> Ints:
     """Return the path after 2-opt: the reversal that shortens it most, its start fixed, until none does."""
+    place = np.arange(len(path))
+    after = np.minimum(place + 1, len(path) - 1)  # of the last stop, itself: no edge
     while True:
-        gains = _gains(path, distance)
-        i, j = divmod(int(gains.argmax()), gains.shape[1])
+        along = distance[np.ix_(path, path)]
+        edges = along[place, after]
+        # By how much the path is shorter with its stops i + 1..j reversed, (m, m); its end is free.
+        gains = edges[:, None] + edges[None] - along - along[np.ix_(after, after)]
+        gains[:, -1] = edges - along[:, -1]
+        gains[place[:, None] + 1 >= place[None]] = 0.0
+        i, j = divmod(int(gains.argmax()), len(path))
         if gains[i, j] <= LEAST_GAIN:
             return path
         path = np.concatenate([path[: i + 1], path[i + 1 : j + 1][::-1], path[j + 1 :]])
-
-
-def _gains(path: Ints, distance: Floats) -> Floats:
-    """Return by how much a path is shorter with its stops i + 1..j reversed, (m, m); its end is free."""
-    m = len(path)
-    along = distance[np.ix_(path, path)]
-    after = np.minimum(np.arange(m) + 1, m - 1)  # of the last stop, itself: no edge
-    edges = along[np.arange(m), after]
-    gains = edges[:, None] + edges[None] - along - along[np.ix_(after, after)]
-    gains[:, -1] = edges - along[:, -1]
-    return np.where(np.arange(m)[:, None] + 1 < np.arange(m)[None], gains, 0.0)

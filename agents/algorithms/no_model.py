@@ -29,30 +29,16 @@ FIRST = 5  # values from which a std is estimated
 TUNED = {1: (0.03, 0.2, 0.1), 2: (0.3, 0.4, 1.0)}  # points -> eta, zeta, delta_reg: best on the two discs
 
 
-class Probe:
-    """The plays y + zeta u, and with two `points` then y - zeta u, that estimate the gradients at one y."""
+class Probe(NamedTuple):
+    """The plays y + zeta u, and with two points then y - zeta u, that estimate the gradients at one y."""
 
-    def __init__(self, direction: Floats, radius: float, points: int, num_functions: int):
-        self.direction, self.radius, self.points = direction, radius, points
-        self._values = np.full((points, num_functions), np.nan)
+    direction: Floats  # (d,) u
+    radius: float  # zeta
+    values: Floats  # (points, 1 + C) h_0 = -f and h_j = g_j as observed in each play, NaN before
 
     def offset(self, k: int) -> Floats:
-        """Zeta u for the first play, - zeta u for the second, (d,)."""
+        """Return zeta u for the first play, - zeta u for the second, (d,)."""
         return (-1.0) ** k * self.radius * self.direction
-
-    def add(self, k: int, values: Floats) -> None:
-        """h_0 = -f and h_j = g_j as observed in play k, (1 + C,)."""
-        self._values[k] = values
-
-    @property
-    def complete(self) -> bool:
-        """Return whether feedback of all plays was delivered."""
-        return not np.isnan(self._values).any()
-
-    @property
-    def mean(self) -> Floats:
-        """Mean of the observed h, (1 + C,)."""
-        return self._values.mean(axis=0)
 
     @property
     def gradients(self) -> Floats:
@@ -60,8 +46,8 @@ class Probe:
 
         On linear functions both are unbiased; the variance of one point grows with h^2 / zeta^2.
         """
-        sign = (-1.0) ** np.arange(self.points)
-        slope = len(self.direction) / self.radius * (sign @ self._values) / self.points
+        sign = (-1.0) ** np.arange(len(self.values))
+        slope = len(self.direction) / self.radius * (sign @ self.values) / len(self.values)
         return np.multiply.outer(slope, self.direction)
 
 
@@ -74,7 +60,6 @@ class PlayOutcome(NamedTuple):
 
 
 def _of_discs(prior: PriorUnits) -> PriorUnits:
-    """Units in which the prior stds are those of the two discs, of which both have one."""
     return PriorUnits(prior.std / DEVIATION, prior.mean, prior.costs / DEVIATION)
 
 
@@ -86,14 +71,8 @@ class BanditOCO(BaseAgent):
     uniformly. On a finite set the nearest arm is played; contexts are ignored. Rewards and costs are in units
     in which published prior mean and stds are those of the two discs: there h_0 = -f and h_j = g_j are
     the values as observed, as in the paper. The mean matters, because one point's gradient grows with h.
-    Where no kernel is published, mean and std are those of the first five values; y waits for them.
-
-    Args:
-        points: plays of a gradient estimate, 1 or 2.
-        step: eta_y of the rescaled box.
-        radius: zeta of the rescaled box.
-        dual_step: eta of the multipliers.
-        decay: delta_reg.
+    Where no kernel is published, mean and std are those of the first five values; y waits for them. `step`,
+    eta_y, and `radius`, zeta, are those of the rescaled box, `dual_step` is eta and `decay` delta_reg.
     """
 
     def __init__(
@@ -105,7 +84,6 @@ class BanditOCO(BaseAgent):
         self.round = -1  # before the first reset
 
     def reset(self, seed: int) -> None:
-        """Start at a uniform y without multipliers."""
         self._rng = np.random.default_rng(np.random.SeedSequence(one_seed(seed)))
         reach = 1.0 - self.radius
         self.y = self._rng.uniform(-reach, reach, self.setting.dim)  # (d,)
@@ -123,12 +101,11 @@ class BanditOCO(BaseAgent):
             self._centre = self.y  # that of the pair: late feedback may move y between its plays
             direction = self._rng.standard_normal(self.setting.dim)
             direction /= np.linalg.norm(direction)
-            num_functions = 1 + self.setting.num_constraints
-            self._probes[number] = Probe(direction, self.radius, self.points, num_functions)
+            unseen = np.full((self.points, 1 + self.setting.num_constraints), np.nan)
+            self._probes[number] = Probe(direction, self.radius, unseen)
         return self._action(self._centre + self._probes[number].offset(k))
 
     def update(self, observation: Floats, action: Any, reward: Any, info: dict[str, Any]) -> None:
-        """Step by every probe that is now complete, in the order of their plays."""
         _, rounds, value, cost = Feedback.arrived(info)
         for i in rounds.argsort():
             t, known = int(rounds[i]), {outcome.round for outcome in self._delivered}
@@ -153,27 +130,22 @@ class BanditOCO(BaseAgent):
     def _learn(self, prior: PriorUnits) -> None:
         for t, value, cost in self._delivered:
             number, k = divmod(t, self.points)
-            self._probes[number].add(k, np.append(*self._values(prior, value, cost)))
-            if self._probes[number].complete:
+            (fall,) = prior.of(prior.mean - value)
+            self._probes[number].values[k] = np.append(fall - MEAN, prior.of_costs(cost))
+            if not np.isnan(self._probes[number].values).any():
                 self.descend(self._probes.pop(number))
         self._delivered = []
         oldest = (self.round - 1 - self.setting.max_delay) // self.points  # probe that may yet be complete
         for number in [number for number in self._probes if number < oldest]:
             del self._probes[number]
 
-    def _values(self, prior: PriorUnits, value: float, cost: Floats) -> tuple[Any, ...]:
-        """-f and g_j in the units of the discs, () and (C,)."""
-        (fall,) = prior.of(prior.mean - value)
-        return fall - MEAN, prior.of_costs(cost)
-
     def descend(self, probe: Probe) -> None:
         """One step of y and of the multipliers."""
-        lam, reach = self.multiplier, 1.0 - self.radius
+        lam, reach, mean = self.multiplier, 1.0 - self.radius, probe.values.mean(axis=0)
         descent = np.concatenate([[1.0], lam]) @ probe.gradients
         self.y = np.clip(self.y - self.step * descent, -reach, reach)
-        self.multiplier = np.maximum(
-            lam + self.dual_step * (probe.mean[1:] - self.decay * self.dual_step * lam), 0.0
-        )
+        rise = mean[1:] - self.decay * self.dual_step * lam
+        self.multiplier = np.maximum(lam + self.dual_step * rise, 0.0)
 
     def recommend(self, observation: Floats | None = None, among: Any = None) -> Recommendation:
         """The current y, or the nearest of the given actions; mean and std are None: no model."""
@@ -258,7 +230,6 @@ class RandomAgent(ChoosingAgent):
         return chance if self.num_trials else float(chance[0])
 
     def update(self, observation: Floats, action: Any, reward: Any, info: dict[str, Any]) -> None:
-        """Read the arms available in the next round; nothing else is learnt."""
         self.offered = offered_in(info, self.setting, self.num_trials)
         self.round += 1
 

@@ -42,12 +42,7 @@ EXTRAS = ("sharp", "tight", "paper", "heuristic")
 
 
 class RGPPE(PlanningAgent):
-    """Agent that plays the epochs of Algorithm 1 in one trial: plan, play each planned point, eliminate.
-
-    Args:
-        budget, eta, psi: C, and as for `rgp_pe`.
-        extra: the allowance of W for corruption, see `rgp_pe`.
-    """
+    """Agent that plays the epochs of Algorithm 1 in one trial: plan, play each planned point, eliminate."""
 
     def __init__(self, model: Model, budget: float, eta: float, psi: float, extra: str, delta: float):
         super().__init__(model)
@@ -55,7 +50,6 @@ class RGPPE(PlanningAgent):
 
     @property
     def assumes_bound(self) -> bool:
-        """True where B was neither given nor published."""
         return not self.model.bound_is_known
 
     def begin(self) -> None:
@@ -70,7 +64,8 @@ class RGPPE(PlanningAgent):
             self.active &= mean + half >= np.where(self.active, mean - half, -np.inf).max()
         self.epoch += 1
         length = FIRST * 2**self.epoch
-        order = order_of(uniform, len(self.active))
+        seed = int(uniform.item() * 2**53)
+        order = np.random.default_rng(seed).permutation(len(self.active))  # else listing would matter
         count = self._planned(length, order)
         point = order[count[order] > 0.0]  # in this order, because the horizon may cut an epoch short
         times = np.ceil(np.maximum(count[point], length * self.psi) - TIE)
@@ -90,28 +85,23 @@ class RGPPE(PlanningAgent):
         level = 2.0 * arms * (self.epoch + 1) ** 2 * np.pi**2 / (6.0 * self.delta)
         noise = model.noise_std / np.sqrt(model.noise_variance) * math.sqrt(2.0 * math.log(level))
         std = self._epochs.std(HERE)[0]
-        return (model.rkhs_bound + noise) * std + self._extra(std)
-
-    def _extra(self, std: Floats) -> Floats:
-        """Return the most that corruption can have changed the mean, (A,)."""
+        clean = (model.rkhs_bound + noise) * std
         if self.extra == "sharp":
-            return CorruptedRewards(self.budget)(
-                Arms(HERE, self._epochs.decisions).observation_weights(self._epochs)
-            )[0]
-        noise, least = float(np.max(self.model.noise_variance)), FIRST * 2**self.epoch * self.psi
+            weights = Arms(HERE, self._epochs.decisions).observation_weights(self._epochs)
+            return clean + CorruptedRewards(self.budget)(weights)[0]
+        variance, least = float(np.max(model.noise_variance)), FIRST * 2**self.epoch * self.psi
         factor = {
-            "tight": 1.0 / math.sqrt(least * noise),
-            "paper": math.sqrt(self.size / noise) / least,
+            "tight": 1.0 / math.sqrt(least * variance),
+            "paper": math.sqrt(self.size / variance) / least,
             "heuristic": 1.0 / math.sqrt(self.size),
         }
-        return self.budget * factor[self.extra] * std
+        return clean + self.budget * factor[self.extra] * std
 
     def _planned(self, length: int, order: Ints) -> Floats:
         """Return how often each arm is the most uncertain in a plan of `length` points, (A,).
 
         Variances are updated only when det(I + K / lambda) has grown by more than eta, so an arm is planned
-        until 1 + n sigma^2 / lambda > eta. Ties go to the first in `order`, (A,), a permutation that is drawn
-        for each plan: the order of listing would make regret depend on how arms are listed.
+        until 1 + n sigma^2 / lambda > eta. Ties go to the first in `order`, (A,).
         """
         known, left = make_posterior(self.model, 1), length
         count, noise = np.zeros(len(self.active)), known.noise.item()
@@ -125,11 +115,6 @@ class RGPPE(PlanningAgent):
             count[x] += plays
             left -= plays
         return count
-
-
-def order_of(uniform: Floats, count: int) -> Ints:
-    """Return a permutation of `count` arms, seeded by a uniform in [0, 1), (1,)."""
-    return np.random.default_rng(int(uniform.item() * 2**53)).permutation(count)
 
 
 @handles("horizon")
@@ -149,8 +134,9 @@ def rgp_pe(
     The allowance for corruption requires that each planned arm is played often enough in an epoch, and that
     epochs are complete: where arms may be missing neither holds.
 
+    Contexts are ignored.
+
     Args:
-        setting: the published setting; contexts are ignored.
         budget: C; default the published corruption, else 0.
         eta: above 1.
         extra: "sharp", the exact worst case; "tight", C sigma / sqrt(l psi lambda); "paper", C sqrt(u) sigma
@@ -160,12 +146,11 @@ def rgp_pe(
     require_choice("extra", extra, EXTRAS)
     require_probability("delta", delta)
     require(is_number(eta) and eta > 1.0, "eta", "above 1, by which determinants grow", eta)
-    most = setting.corruption if budget is None else budget
-    require_not_negative("budget", 0.0 if most is None else most, "it bounds the corruption of all rewards")
+    most = (setting.corruption or 0.0) if budget is None else budget
+    require_not_negative("budget", most, "it bounds the corruption of all rewards")
     model = plain_model(setting, **options)
-    horizon = np.array([model.setting.horizon])
-    gain = np.max(make_gamma("bound", model)(horizon, np.zeros(1)))
-    given = 0.0 if most is None else most, eta, math.log(eta) / (2.0 * gain), extra, delta
+    gain = np.max(make_gamma("bound", model)(np.array([model.setting.horizon]), np.zeros(1)))
+    given = most, eta, math.log(eta) / (2.0 * gain), extra, delta
     return each_trial(lambda trial: RGPPE(model.of_trial(trial), *given), num_trials)
 
 
@@ -186,13 +171,8 @@ class RAHBO(PlanningAgent):
     (Algorithm 1, "paper"), or s^2 / k ("code", as in the authors' code). With few plays s^2 may be small by
     chance, and "code" then trusts such a mean for good. Where the setting publishes rho it is taken as known.
     The paper leaves the prior of the variance open: here rho^2 / R^2 is a GP of the reward's kernel, scaled
-    to a largest std of 1, around a prior mean of 1/2, the middle of (0, 1]. That of f is the model's.
-
-    Args:
-        alpha: in prior stds, f - (alpha / s) rho^2.
-        repeats: k.
-        explore: number of choices by sigma_v alone, to learn the variance first.
-        reading: "paper" or "code".
+    to a largest std of 1, around a prior mean of 1/2, the middle of (0, 1]. That of f is the model's. `alpha`
+    is in prior stds, f - (alpha / s) rho^2.
     """
 
     def __init__(self, model: Model, alpha: float, repeats: int, explore: int, reading: str):
@@ -211,7 +191,6 @@ class RAHBO(PlanningAgent):
         self._delivered: dict[int, list[float]] = {}
 
     def plan(self, uniform: Floats) -> list[int]:
-        """Learn from the last k plays, and choose the next arm."""
         for arm, values in self._delivered.items():
             if len(values) > 1:
                 self._observe(arm, np.array(values))
@@ -226,8 +205,7 @@ class RAHBO(PlanningAgent):
 
     @property
     def scores(self) -> Floats:
-        """Return the acquisition score of each arm, (A,)."""
-        mean, std = self._risk
+        mean, std = self._risk  # of rho^2, (A,) each
         if self.choices <= self.explore:
             return self.model.prior_std * std / self.unit
         reward = self.reward.mean(HERE)[0] + WIDTH * self.reward.std(HERE)[0]
@@ -239,7 +217,6 @@ class RAHBO(PlanningAgent):
 
     @property
     def _risk(self) -> tuple[Floats, Floats]:
-        """Posterior mean and std of rho^2, (A,) each."""
         if self.known is not None:
             return self.known, np.zeros_like(self.known)
         mean, variance = self.variance.mean_at(None)[0], self.variance.variance_at(None)[0]
@@ -248,22 +225,18 @@ class RAHBO(PlanningAgent):
         return GUESS * self.unit + unit * mean, unit * std
 
     def _observe(self, arm: int, values: Floats) -> None:
-        """Condition on several values of an arm, (n,)."""
         point, share = np.array([arm]), values.var(ddof=1) / self.unit
         if self.known is None:
-            seen = self.model.prior_std * np.array([share - GUESS])
-            self.variance.observe(HERE, point, seen)
-        weight = len(values) * self.unit / self._noise(arm, share)
-        self.reward.receive(Delivery.of_values(HERE, point, values.mean(keepdims=True), np.array([weight])))
-
-    def _noise(self, arm: int, share: float) -> float:
-        """Return the assumed rho^2 of an arm, given its last sample variance as a share of R^2."""
+            self.variance.observe(HERE, point, self.model.prior_std * np.array([share - GUESS]))
         if self.known is not None:
-            return self.known.item(arm)
-        if self.reading == "code":
-            return self.unit * max(share, LEAST_SHARE)
-        mean, std = self._risk
-        return min(max(mean.item(arm) + WIDTH * std.item(arm), LEAST_SHARE * self.unit), self.unit)
+            noise = self.known.item(arm)
+        elif self.reading == "code":
+            noise = self.unit * max(share, LEAST_SHARE)
+        else:
+            mean, std = self._risk
+            noise = min(max(mean.item(arm) + WIDTH * std.item(arm), LEAST_SHARE * self.unit), self.unit)
+        weight = np.array([len(values) * self.unit / noise])
+        self.reward.receive(Delivery.of_values(HERE, point, values.mean(keepdims=True), weight))
 
 
 @handles()
@@ -281,10 +254,9 @@ def rahbo(
 
     Its regret is `gpbandits.evaluation.risk_averse_regret`. A chosen arm is played k times in a row, so it
     must not be missing from any of these rounds. Before an arm was played its rho^2 is taken as half the
-    noise's R^2, with a prior std of R^2; see `RAHBO`.
+    noise's R^2, with a prior std of R^2; see `RAHBO`. Contexts are ignored.
 
     Args:
-        setting: the published setting; contexts are ignored.
         alpha: price of variance, in prior stds; the authors try 0.5, 1, 2 and 5.
         repeats: k, at least 2.
         explore: choices by the deviation of the variance alone, before the others ("-US").

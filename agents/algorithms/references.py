@@ -1,4 +1,8 @@
-"""References without a Gaussian process: by means of arms, a linear model, or trees of scikit-learn."""
+"""References without a Gaussian process: by means of arms, a linear model, or trees of scikit-learn.
+
+Under a budget their means of rewards are divided by those of costs; with constraints, arms whose mean costs
+are at most 0 come first.
+"""
 
 from __future__ import annotations
 
@@ -40,9 +44,8 @@ class EpsilonGreedy(ReferenceAgent):
         self.share = explore
 
     def choose(self, first: int, arms: Ints) -> int:
-        known = arms[self.number[first + arms] > 0]
-        place = slice(first, first + self.setting.decisions.num_arms)
-        if not len(known) or self.plays[place].sum() < self.initial:
+        known = self._known(first, arms)
+        if not len(known):
             return self.unplayed(first, arms)
         best = int(known[largest(self.preferences(first + known), self.rng)])
         return self.explored(first, arms, best) if self.rng.random() < self.share else best
@@ -52,14 +55,19 @@ class EpsilonGreedy(ReferenceAgent):
         first = self._first_point(observation)
         size = self.setting.decisions.num_arms
         arms = np.arange(size) if self.offered is None else self.offered[0].nonzero()[0]
-        known = arms[self.number[first + arms] > 0]
         fresh = arms[self.plays[first + arms] == 0]
         explorable = fresh if len(fresh) else arms
         explored = float(action in explorable) / len(explorable)
-        if not len(known) or self.plays[first : first + size].sum() < self.initial:
+        known = self._known(first, arms)
+        if not len(known):
             return explored
         best = known[tied_with_largest(self.preferences(first + known))]
         return self.share * explored + (1.0 - self.share) * float(action in best) / len(best)
+
+    def _known(self, first: int, arms: Ints) -> Ints:
+        """Return the arms with a mean in the context, (n,); none before the end of its first plays."""
+        over = self.plays[first : first + self.setting.decisions.num_arms].sum() >= self.initial
+        return arms[(self.number[first + arms] > 0) & over]
 
     def explored(self, first: int, arms: Ints, best: int) -> int:
         """Return an arm to explore, by default one that was not played."""
@@ -102,8 +110,7 @@ def epsilon_greedy(
     """Epsilon-greedy: mostly the arm of the best mean, else one that was not played: a reference.
 
     Means are of the delivered values of each arm in the observed context; nothing is carried from one context
-    or arm to another. Under a budget means are divided by those of the costs; with constraints, arms whose
-    mean costs are at most 0 come first.
+    or arm to another.
 
     Args:
         epsilon: share of the rounds in which an arm that was not played is drawn, any if all were.
@@ -123,8 +130,7 @@ def local_search(
 ) -> LocalSearch | TrialList:
     """Local search: random plays, then the arm of the best mean or one near to it: a reference.
 
-    There is one search a context. Distances are those of the features as they are published; under a budget
-    means are divided by those of the costs; with constraints, arms whose mean costs are at most 0 come first.
+    There is one search a context. Distances are those of the features as they are published.
 
     Args:
         initial: random plays of each context, without repetition.
@@ -174,9 +180,6 @@ def lin_ucb(
 ) -> LinUCB | TrialList:
     """LinUCB: an optimistic linear model of the features of context and arm (Li et al. 2010): a reference.
 
-    Under a budget the optimistic reward is divided by the model of the costs; with constraints, arms whose
-    modelled costs are at most 0 come first.
-
     Args:
         alpha: width, in stds of the delivered values.
         ridge: lambda.
@@ -195,17 +198,14 @@ class ForestAgent(ReferenceAgent):
 
     def __init__(self, setting: Setting, initial: int):
         super().__init__(setting, initial)
-        # What scikit-learn converts to.
-        self._features = np.round(self.unit_points, DIGITS).astype(np.float32)
+        self._features = np.round(self.unit_points, DIGITS).astype(np.float32)  # as scikit-learn's own
 
     def choose(self, first: int, arms: Ints) -> int:
         if self.plays.sum() < self.initial or len(self.delivered[0]) < FEWEST:
             return self.unplayed(first, arms)
         if len(arms) > CANDIDATES:
-            drawn = np.append(
-                self.rng.choice(arms, CANDIDATES, replace=False), arms[self.plays[first + arms] > 0]
-            )
-            arms = np.unique(drawn)
+            drawn = self.rng.choice(arms, CANDIDATES, replace=False)
+            arms = np.unique(np.append(drawn, arms[self.plays[first + arms] > 0]))
         return int(arms[largest(self.scores(first + arms), self.rng)])
 
     @abc.abstractmethod
@@ -267,8 +267,7 @@ def forest_thompson(
 ) -> ForestThompson | TrialList:
     """Thompson sampling with a random forest: the best arm of one bootstrapped tree: a reference.
 
-    (Eckles & Kaptein 2014; Elmachtoub et al. 2017.) Under a budget the tree's reward is divided by its cost;
-    with constraints, arms whose costs it finds at most 0 come first.
+    (Eckles & Kaptein 2014; Elmachtoub et al. 2017.)
 
     Args:
         initial: random first plays, without repetition.
@@ -283,8 +282,8 @@ def forest_ei(
 ) -> ForestEI | TrialList:
     """Expected improvement with a random forest (Hutter et al. 2011), without SMAC's search: a reference.
 
-    Mean and std are those over the trees, of the reward divided by the cost under a budget; with constraints
-    EI is multiplied by the share of trees that find an arm feasible.
+    Mean and std are those over the trees; with constraints EI is multiplied by the share of trees that find
+    an arm feasible.
 
     Args:
         initial: random first plays, without repetition.

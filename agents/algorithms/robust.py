@@ -42,11 +42,10 @@ from ..options import require_absent, require_arms, require_once
 from ..protocol import handles
 from ..widths.base import Width
 from ..widths.by_name import make_width
+from .classic import WidthOptions, upper_bound
 
 ROUNDING = 1e-9  # relative, of a distance
 EXTRAS = ("sharp", "paper")
-EXACT = "exact"
-EPS = 0.05
 FURTHEST = 1e6  # beyond 1 all arms are near
 
 
@@ -65,13 +64,11 @@ class Truncated(Objective):
         self._t = 1
 
     def values(self, trial: Ints, reward: Floats, cost: Floats) -> Floats:
-        """Return the rewards, with the average prior mean in place of those beyond the level."""
         level = truncation(self._moment[trial], self._alpha, self._t)
         return np.where(np.abs(reward - self._centre) <= level, reward, self._centre)
 
     def beliefs(self, mean: Floats, std: Floats, points: Points) -> list[Band]:
-        """Return mean and std of the reward; truncation biases the mean, less and less with time."""
-        return [(mean, std)]
+        return [(mean, std)]  # truncation biases the mean, less and less with time
 
     def end_round(self, rounds: int) -> Revision:
         self._t = rounds + 1
@@ -136,9 +133,9 @@ def ec_gp_ucb(
             favours the other arms.
         width: of the clean band, see `gp_ucb`.
     """
-    require_choice("extra", extra, (*EXTRAS, EXACT))
-    far = setting.misspecification if eps is None else eps
-    rule_of = partial(_misspecified, eps=0.0 if far is None else far, extra=extra, width=width, delta=delta)
+    require_choice("extra", extra, (*EXTRAS, "exact"))
+    far = (setting.misspecification or 0.0) if eps is None else eps
+    rule_of = partial(_misspecified, eps=far, extra=extra, width=width, delta=delta)
     return assemble(Model.of(setting, **options), rule_of, num_trials, belief=EquallyWeighted)
 
 
@@ -161,8 +158,8 @@ def rgp_ucb(
         width: of the clean band, see `gp_ucb`.
     """
     require_choice("extra", extra, EXTRAS)
-    most = setting.corruption if budget is None else budget
-    rule_of = partial(_corrupted, budget=0.0 if most is None else most, extra=extra, width=width, delta=delta)
+    most = (setting.corruption or 0.0) if budget is None else budget
+    rule_of = partial(_corrupted, budget=most, extra=extra, width=width, delta=delta)
     return assemble(Model.of(setting, **options), rule_of, num_trials, belief=EquallyWeighted)
 
 
@@ -197,9 +194,8 @@ def _misspecified(model: Model, *, eps: float, extra: str, width: Any, delta: fl
     clean = make_width(width, model, delta)
     if extra == "paper":
         return UCB(robust.MisspecifiedWidth(clean, eps, model.noise_variance))
-    return robust.RobustUCB(
-        clean, robust.ExactMisspecification(eps) if extra == EXACT else robust.Misspecification(eps)
-    )
+    allowance = robust.Misspecification if extra == "sharp" else robust.ExactMisspecification
+    return robust.RobustUCB(clean, allowance(eps))
 
 
 def _corrupted(model: Model, *, budget: float, extra: str, width: Any, delta: float) -> Rule:
@@ -247,12 +243,10 @@ def _lower(agent: GPAgent, context: Ints) -> Floats:
 def stable_opt(
     setting: Setting,
     *,
-    eps: float = EPS,
+    eps: float = 0.05,
     width: str | float | Width = "finite-set",
-    delta: float = 0.1,
-    gamma: Any = None,
     num_trials: int | None = None,
-    **options: Unpack[ModelOptions],
+    **options: Unpack[WidthOptions],
 ) -> Agent:
     """StableOpt: argmax_x min_{|x' - x| <= eps} uf(x'), and of these x' the least lf (Bogunovic et al. 2018).
 
@@ -260,13 +254,11 @@ def stable_opt(
     play, so that robust regret (`gpbandits.evaluation.robust_regret`) has the bound of GP-UCB, which is
     eps = 0. It recommends the arm whose worst neighbour has the largest lf now, our reading; the paper takes
     the best of the chosen arms, by lf at the time. Missing arms are neither chosen nor played, but count as
-    neighbours, because f near an arm does not depend on which arms are available; the bound then requires
-    that the worst neighbour is available.
+    neighbours: the bound then requires that the worst neighbour is available.
 
     Args:
         eps: largest distance of the arm that is used from the chosen one, in ranges of the features over the
             arms.
-        width, delta, gamma: see `gp_ucb`.
     """
     require_arms(setting, "they have neighbours")
     require_not_negative("eps", eps, "it is a distance")
@@ -274,6 +266,5 @@ def stable_opt(
     require(near, "eps", f"a number up to {FURTHEST:g}, in ranges of features", eps)
     require_absent(options, ("refit_every",), "fears change with bands")
     require_once(options, "fears change with bands")
-    rule_of = WithWidth(UCB, partial(make_width, width, delta=delta, gamma=gamma))
-    model, objective = Model.of(setting, **options), partial(WorstNearby, eps=eps)
-    return assemble(model, rule_of, num_trials, domain=StableArms, objective=objective)
+    parts = {"domain": StableArms, "objective": partial(WorstNearby, eps=eps)}
+    return upper_bound(setting, num_trials, parts, width=width, **options)

@@ -34,7 +34,6 @@ from ..widths.base import Width
 from .separate_models import PartsOptions
 
 WIDTH = 2.0  # of the reward's band, on which safety does not depend
-PATIENCE = 10
 BLOCK = 64  # safe arms tested as expanders in one block
 TIE = 1e-9  # in prior stds
 C1 = 1.0 / (np.pi * np.log(2.0))
@@ -53,48 +52,40 @@ class SafeOptions(SafeModelOptions, PartsOptions, total=False):
     """w of the reward's band; default 2.0, as the authors' code of SafeOpt. Safety does not rest on it."""
 
 
+class PatientOptions(SafeOptions, total=False):
+    """Options of agents that choose among safe arms, without a stage that ends where S has settled."""
+
+    patience: int | None
+    """Rounds with feedback in which S does not grow after which a trial has settled; default None: never."""
+
+
+class SetsOptions(PatientOptions, total=False):
+    """Options of agents that choose among safe arms, however these are found."""
+
+    sets: str
+    """What finds S, see `SafeSpec`; default "bands"."""
+
+
 @handles("delay", "context", "constraint", "change", "availability", "seed", "horizon")
-def safe_ucb(
-    setting: Setting,
-    *,
-    sets: str = "bands",
-    patience: int | None = None,
-    num_trials: int | None = None,
-    **options: Unpack[SafeOptions],
-) -> Agent:
+def safe_ucb(setting: Setting, *, num_trials: int | None = None, **options: Unpack[SetsOptions]) -> Agent:
     """Safe UCB: argmax uf over S, a safe seed and all arms with ug_j <= 0 (Sui et al. 2015, a rival).
 
     Every play is safe as long as the bands of the costs hold. S grows only through plays that maximise the
     reward, so that the agent may stay at a local optimum.
-
-    Args:
-        sets: what finds S, see `SafeSpec`.
-        patience: rounds with feedback in which S does not grow after which a trial has settled; default
-            None, never.
     """
-    return safely(setting, UCB, num_trials, sets=sets, patience=patience, **options)
+    return safely(setting, UCB, num_trials, **options)
 
 
 @handles("delay", "context", "constraint", "change", "availability", "seed", "horizon")
-def safeopt(
-    setting: Setting,
-    *,
-    sets: str = "bands",
-    patience: int | None = None,
-    num_trials: int | None = None,
-    **options: Unpack[SafeOptions],
-) -> Agent:
+def safeopt(setting: Setting, *, num_trials: int | None = None, **options: Unpack[SetsOptions]) -> Agent:
     """SafeOpt: the widest band of what may be best in S and of what may enlarge S (Sui et al. 2015).
 
     With one cost S, M and G are those of the authors' code (SafeOpt-MC, Berkenkamp et al. 2016), without
     Lipschitz constants, at the arms of the round's context; with two or more costs they are not. The width
     of the reward's band is 2, which has no guarantee; that of the costs is `cost_width`. With
     `cost_width="real-beta"` it is Real-beta-SafeOpt (Fiedler et al. 2024), which is proved for a known B.
-
-    Args:
-        sets, patience: see `safe_ucb`.
     """
-    return safely(setting, SafeOpt, num_trials, sets=sets, patience=patience, **options)
+    return safely(setting, SafeOpt, num_trials, **options)
 
 
 @handles("delay", "context", "constraint", "change", "availability", "seed", "horizon")
@@ -102,7 +93,7 @@ def stageopt(
     setting: Setting,
     *,
     rounds: int | None = None,
-    patience: int = PATIENCE,
+    patience: int = 10,
     sets: str = "bands",
     num_trials: int | None = None,
     **options: Unpack[SafeOptions],
@@ -111,9 +102,8 @@ def stageopt(
 
     Args:
         rounds: T0, the longest first stage; default 80 % of the horizon, as in its experiments.
-        patience: number of rounds with feedback and without growth of S that ends the first stage, 10 as in
-            its experiments.
-        sets: see `safe_ucb`.
+        patience: rounds with feedback and no growth of S that end the first stage, 10 as in its experiments.
+        sets: what finds S, see `SafeSpec`.
     """
     until = setting.horizon * 4 // 5 if rounds is None else rounds
     require_integer("rounds", until, 0, "it is the length of the first stage")
@@ -122,23 +112,14 @@ def stageopt(
 
 
 @handles("delay", "context", "constraint", "change", "availability", "seed", "horizon")
-def losbo(
-    setting: Setting,
-    *,
-    patience: int | None = None,
-    num_trials: int | None = None,
-    **options: Unpack[SafeOptions],
-) -> Agent:
+def losbo(setting: Setting, *, num_trials: int | None = None, **options: Unpack[PatientOptions]) -> Agent:
     """LoSBO: SafeOpt on what delivered costs certify by their slopes and a noise bound (Fiedler et al. 2024).
 
     Where |noise| <= E and the Lipschitz constants L are right every play is safe with certainty, whatever the
     kernel; bands only decide among safe arms. Unbounded noise is assumed to stay within 3 stds, without a
     guarantee.
-
-    Args:
-        patience: see `safe_ucb`.
     """
-    return safely(setting, SafeOpt, num_trials, sets="plays", patience=patience, **options)
+    return safely(setting, SafeOpt, num_trials, sets="plays", **options)
 
 
 @handles("delay", "context", "constraint", "change", "availability", "seed", "horizon")
@@ -146,24 +127,20 @@ def ise(
     setting: Setting,
     *,
     rounds: int | None = None,
-    sets: str = "bands",
-    patience: int | None = None,
     num_trials: int | None = None,
-    **options: Unpack[SafeOptions],
+    **options: Unpack[SetsOptions],
 ) -> Agent:
     """ISE: the safe arm most informative about where costs are kept (Bottero et al. 2022), then safe UCB.
 
-    The paper only explores, with one cost; the later change to maximising rewards is ours. With several costs
-    it explores each: a constraint that is never active changes plays.
+    The paper only explores, with one cost; the later change to maximising rewards is ours. Of several costs
+    the largest gain counts: a constraint that is never active changes plays.
 
     Args:
         rounds: how many of them explore; default half of the horizon.
-        sets, patience: see `safe_ucb`.
     """
     until = setting.horizon // 2 if rounds is None else rounds
     require_integer("rounds", until, 0, "it is the number of rounds that explore")
-    rule = partial(ISE, rounds=until)
-    return safely(setting, rule, num_trials, sets=sets, patience=patience, **options)
+    return safely(setting, partial(ISE, rounds=until), num_trials, **options)
 
 
 @typed
@@ -209,10 +186,8 @@ class SafeOpt(Rule):
     width: Width
 
     def __call__(self, candidates: Candidates) -> Floats:
-        """Return the band widths of M and G, minus infinity elsewhere, (B, A)."""
         safety = safety_of(candidates)
-        wide = np.maximum(2.0 * _reach(candidates, self.width), safety.widest)
-        scores = np.where(maximisers(candidates, self.width, safety.playable), wide, -np.inf)
+        wide, scores = _bands_of_maximisers(candidates, self.width, safety)
         wanted = wide >= scores.max(axis=1, keepdims=True) - TIE
         others = np.asarray(safety.playable & np.isneginf(scores) & wanted)
         found = widest_expanders(safety, others, wide)
@@ -240,8 +215,7 @@ class StageOpt(Rule):
             return later
         among = np.asarray(safety.playable & expanding[:, None])
         found = widest_expanders(safety, among, safety.widest)
-        wide = np.maximum(2.0 * _reach(candidates, self.width), safety.widest)
-        without = np.where(maximisers(candidates, self.width, safety.playable), wide, -np.inf)
+        _, without = _bands_of_maximisers(candidates, self.width, safety)
         expands = found.any(axis=1, keepdims=True)
         first = np.where(expands, np.where(found, safety.widest, -np.inf), without)
         return np.where(expanding[:, None], first, later)
@@ -250,17 +224,18 @@ class StageOpt(Rule):
 def safety_of(candidates: Candidates) -> Safety:
     """Return the belief about costs, or raise an error where the rule has none."""
     if candidates.safety is None:
-        raise ValueError(
-            "rule must be played with a safe set, got none; take one of the agents for safe plays"
-        )
+        words = "with a safe set, got none; take one of the agents for safe plays"
+        raise ValueError(f"rule must be played {words}")
     return candidates.safety
 
 
-def maximisers(candidates: Candidates, width: Width, safe: Bools) -> Bools:
-    """Return M, the mask of safe arms that may be the best of them, (B, A)."""
-    reach = _reach(candidates, width)
-    surely = np.where(safe, candidates.mean - reach, -np.inf).max(axis=1, keepdims=True)
-    return np.asarray(safe & (candidates.mean + reach >= surely))
+def _bands_of_maximisers(candidates: Candidates, width: Width, safety: Safety) -> tuple[Floats, Floats]:
+    """Return the widths of all bands and those of M, the safe arms that may be the best, (B, A) each."""
+    reach = (width(candidates.t[:, 0], candidates.gain[:, 0])[:, None] + candidates.bias) * candidates.std
+    surely = np.where(safety.playable, candidates.mean - reach, -np.inf).max(axis=1, keepdims=True)
+    wide = np.maximum(2.0 * reach, safety.widest)
+    best = safety.playable & (candidates.mean + reach >= surely)
+    return wide, np.where(best, wide, -np.inf)
 
 
 def widest_expanders(safety: Safety, among: Bools, wide: Floats) -> Bools:
@@ -280,12 +255,6 @@ def widest_expanders(safety: Safety, among: Bools, wide: Floats) -> Bools:
     return found
 
 
-def _reach(candidates: Candidates, width: Width) -> Floats:
-    """Return w sigma, (B, A)."""
-    factor = width(candidates.t[:, 0], candidates.gain[:, 0])[:, None] + candidates.bias
-    return factor * candidates.std
-
-
 @dataclass(frozen=True)
 class ISE(Rule):
     r"""argmax_{x in S} max_z H(z) - EH(z | x), then argmax_S uf (Bottero et al. 2022).
@@ -296,15 +265,12 @@ class ISE(Rule):
         EH = ln 2 sqrt((1 - q) / (1 + c2 q)) exp(-c1 r / (1 + c2 q)),
         q = sd(x)^2 / (sd(x)^2 + lambda) corr(x, z)^2,    c1 = 1 / (pi ln 2),    c2 = 2 c1 - 1.
 
-    The paper has one cost; with several we take the largest gain. It only explores: the later change to
-    maximising rewards is ours.
     """
 
     width: Width
     rounds: int  # number of first rounds that explore
 
     def __call__(self, candidates: Candidates) -> Floats:
-        """Return gains in the first rounds, uf later, (B, A)."""
         safety = safety_of(candidates)
         scores = UCB(self.width)(candidates)
         for i in (candidates.t[:, 0] <= self.rounds).nonzero()[0].tolist():

@@ -10,7 +10,6 @@ faster. These agents are marked `approximate`; they play arms alone, and take no
 
 from __future__ import annotations
 
-import abc
 from collections.abc import Sequence
 from functools import partial
 from typing import Unpack
@@ -34,15 +33,14 @@ from ..protocol import handles
 from ..widths.bounded_norm import BBKBWidth, BKBWidth
 
 READINGS = ("code", "paper")
-EXACT_ONLY = ("form", "refit_every", "search")  # options of agents with exact posteriors, or on boxes
 
 
 class Sketched(Belief):
     """Belief that learns delivered values with the next dictionary; until then plays only lower variances.
 
     A dictionary is kept until 1 + the sum of variance / lambda over the plays since it was drawn, with the
-    variances of that time, exceeds C, `growth`; 1 draws a new one in every round. For q, `size`, and
-    `reading` see `chance`.
+    variances of that time, exceeds C, `growth`, as in BBKB; None draws a new one in every round, as in BKB.
+    For q, `size`, and `reading` see `chance`.
     """
 
     def __init__(
@@ -52,7 +50,7 @@ class Sketched(Belief):
         rngs: Sequence[np.random.Generator],
         *,
         size: float,
-        growth: float = 1.0,
+        growth: float | None = None,
         reading: str = "code",
     ):
         noise = np.asarray(model.noise_variance, dtype=np.float64)
@@ -66,20 +64,14 @@ class Sketched(Belief):
         self.sketch.play(point)
 
     def receive(self, delivery: Delivery) -> None:
-        """Store the values, and draw new dictionaries where C is exceeded."""
         trial, point, value = delivery.trial, delivery.point, delivery.reward
         observe(self.sketch, trial, point, self.residual(trial, point, value))
-        for i in (self._since > self._growth).nonzero()[0].tolist():
+        for i in (self._since > (self._growth or 1.0)).nonzero()[0].tolist():
             self.sketch.renew(i, self.chance(i), self._rngs[i])
             self._start[i], self._since[i] = self.sketch.sketches[i].variance, 1.0
 
     def chance(self, trial: int) -> Floats:
-        """Return the probability with which each point enters the next dictionary, (N,).
-
-        After n plays of a point it is min(1, q n variance / lambda) by the authors' code, with the present
-        variances. By the paper each play is drawn separately, 1 - (1 - min(1, q variance / lambda))^n, with
-        the variances that chose the plays.
-        """
+        """Return the probability with which each point enters the next dictionary, (N,), see `bkb`."""
         plays, noise = self.sketch.count[trial], self.sketch.noise[trial]
         if self._reading == "code":
             return np.minimum(self._size * plays * self.sketch.sketches[trial].variance / noise, 1.0)
@@ -91,27 +83,12 @@ class Sketched(Belief):
         self._start[trial], self._since[trial] = self.sketch.gram.diagonal, 1.0
 
     @property
-    @abc.abstractmethod
     def gain(self) -> Floats:
-        """Quantity that replaces the information gain in the width, (B,)."""
+        """Return what replaces the information gain in the width, (B,).
 
-
-class SketchedAnew(Sketched):
-    """Belief with a new dictionary in every round, as in BKB."""
-
-    @property
-    def gain(self) -> Floats:
-        """The effective dimension of the plays, (B,)."""
-        return self.sketch.effective_dimension
-
-
-class SketchedInBatches(Sketched):
-    """Belief with a new dictionary for each batch of plays, as in BBKB."""
-
-    @property
-    def gain(self) -> Floats:
-        """1/2 sum of log(1 + variance / lambda) over the plays, (B,)."""
-        return self.sketch.gain
+        BKB takes the effective dimension of the plays, BBKB 1/2 sum of log(1 + variance / lambda) over them.
+        """
+        return self.sketch.effective_dimension if self._growth is None else self.sketch.gain
 
 
 @handles("delay", "context", "approximate", "availability")
@@ -131,17 +108,15 @@ def bkb(
     with probability min(1, q variance / lambda), by the variances that chose the round's play. For the same
     variances the first is never the smaller (Boole), hence the default.
 
-    That q = 6 alpha log(4 T / delta) / eps^2, alpha = (1 + eps) / (1 - eps), makes regret a constant times
-    GP-UCB's, with d_eff for the gain, is [memory]; the authors' experiments take 2 to 10 and delta = 0.5.
-
     Args:
-        size: q.
+        size: q. That 6 alpha log(4 T / delta) / eps^2, alpha = (1 + eps) / (1 - eps), makes regret a constant
+            times GP-UCB's, with d_eff for the gain, is [memory]; the authors' experiments take 2 to 10.
         reading: "code" draws once per point, "paper" once per play.
-        delta: failure probability, for such a q.
+        delta: failure probability, for such a q; 0.5 in the authors' experiments.
     """
     require_positive("size", size, "it scales the size of dictionaries; the authors take 2 to 10")
     require_choice("reading", reading, READINGS)
-    model, belief = _sketched_model(setting, options), partial(SketchedAnew, size=size, reading=reading)
+    model, belief = _sketched_model(setting, options), partial(Sketched, size=size, reading=reading)
     return assemble(model, WithWidth(UCB, partial(BKBWidth.of, delta=delta)), num_trials, belief=belief)
 
 
@@ -166,7 +141,7 @@ def bbkb(
     """
     require_positive("size", size, "it scales the size of dictionaries; the authors take 2 to 10")
     require_at_least_one("growth", growth, "a batch ends where variances may have shrunk by it")
-    belief = partial(SketchedInBatches, size=size, growth=growth)
+    belief = partial(Sketched, size=size, growth=growth)
     rule_of = WithWidth(UCB, partial(BBKBWidth.of, growth=growth, delta=delta))
     return assemble(_sketched_model(setting, options), rule_of, num_trials, belief=belief)
 
@@ -174,6 +149,6 @@ def bbkb(
 def _sketched_model(setting: Setting, options: ModelOptions) -> Model:
     require_arms(setting, 'dictionaries are made of them; take "gp-ucb"')
     require_once(options, 'batches are those of "bbkb", and arms are held with exact posteriors')
-    for name in EXACT_ONLY:
+    for name in ("form", "refit_every", "search"):  # of agents with exact posteriors, or on boxes
         require_left_out(name, options.get(name), None, "with a dictionary", 'leave it out, or take "gp-ucb"')
     return Model.of(setting, **options)

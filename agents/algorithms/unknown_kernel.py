@@ -33,7 +33,6 @@ from ..options import require_left_out, require_once
 from ..protocol import handles
 from ..widths.by_name import improved_width, make_width
 
-FORM = "pairs"  # the posterior that is cheapest to rebuild
 WIDTHS = {  # for functions of bounded norm, with the gain that is realised
     "amm": partial(make_width, "amm"),
     "self-normalised": partial(make_width, "self-normalised"),
@@ -41,7 +40,6 @@ WIDTHS = {  # for functions of bounded norm, with the gain that is realised
 }
 FIRST = 5  # shorter candidates that are open from the start
 ROUNDING = 1e-9  # relative: theta_0 / g(t) itself is among the candidates
-OFFSETS = (-1.0, 0.0, 1.0)  # offsets of the mean in the default priors, in prior stds
 TIED = 1e-9  # of the largest regret bound
 
 
@@ -61,21 +59,19 @@ def a_gp_ucb(
 
     In round t = 1, 2, ... length-scales are theta_0 / g(t), and the bound on the norm is b(t) g(t)^(d/2) B_0,
     with g(t) = max(start, t^g) and b(t) = t^b; theta_0 and B_0 are the model's. Regret is O(g(T)^d) times
-    that of the true length-scale. The schedule is the one that Ziomek et al. (2024) compare with. The
-    original multiplies the norm by g(t)^d [memory], more than needed for kernels with a decaying spectrum,
-    see `agents.kernels.amplitude.inflation`. Kernels without a length-scale stay unchanged. The posterior is
-    rebuilt in every round in which g(t) grows.
+    that of the true length-scale. The schedule is the one that Ziomek et al. (2024) compare with; the
+    original multiplies the norm by g(t)^d [memory], see `agents.kernels.amplitude.inflation`. Kernels without
+    a length-scale stay unchanged. The posterior is rebuilt in every round in which g(t) grows.
 
     Args:
         g, b: powers of t.
         start: t_0, at least 1.
         delta: failure probability of a round's band, for that round's kernel.
     """
-    model = _fixed_model(setting, {"form": FORM, **options})
+    model = _fixed_model(setting, {"form": "pairs", **options})  # the form that is cheapest to rebuild
     require_power("b", b, "the norm grows by t^b")
     grows, more = LengthScaleGrowth(g, start), LengthScaleGrowth(b)
-    rule_of = _bands(width, delta)
-    return assemble(model, rule_of, num_trials, assumptions=partial(Shrinking, g=grows, b=more))
+    return assemble(model, _bands(width, delta), num_trials, assumptions=partial(Shrinking, g=grows, b=more))
 
 
 @handles("delay", "box", "availability")
@@ -94,9 +90,8 @@ def lb_gp_ucb(
     Candidates are theta_0 q^i, i = 0, 1, ..., with q = e^(-1/d), and e^(-1/(d + 2 nu)) on Matern kernels as
     in the authors' code, down to theta_0 / g(t), g(t) = max(q^-5, t^g); the norm of candidate theta is
     (theta_0 / theta)^(d/2) B_0. Regret is O(d log g(T)) times that of the best candidate, for isotropic
-    kernels and known R. See `Balanced` for the rule, in our reading. With theorem widths candidates are
-    hardly ever eliminated: balancing does the work. Mean rewards are compared over all contexts, which
-    requires contexts of one known law.
+    kernels, known R and contexts of one known law. See `Balanced` for the rule, in our reading. With theorem
+    widths candidates are hardly ever eliminated: balancing does the work.
 
     Args:
         scales: multiples of theta_0 in place of the schedule, all open from the start.
@@ -104,7 +99,14 @@ def lb_gp_ucb(
     """
     require_probability("delta", delta)
     model = _fixed_model(setting, options)
-    schedule = _schedule(model, g) if scales is None else Scales(_listed(scales))
+    if scales is None:
+        schedule = _schedule(model, g)
+    else:
+        listed = isinstance(scales, list | tuple) or (isinstance(scales, np.ndarray) and scales.ndim == 1)
+        positive = listed and len(scales) > 0 and all(is_number(each) and each > 0 for each in scales)
+        words = "positive numbers, multiples of the length-scale such as (1, 0.5, 0.25)"
+        require(positive, "scales", words, scales)
+        schedule = Scales(np.asarray(scales, dtype=np.float64))
     models = [shrunk(model, factor) for factor in 1.0 / schedule.ratios]
     rule_of = _bands(width, delta / 2.0)
     return together(partial(Balanced, is_open=schedule, delta=delta), models, rule_of, num_trials)
@@ -122,9 +124,8 @@ def pe_gp_ucb(
 ) -> ModelEnsemble | TrialList:
     """PE-GP-UCB: the most optimistic of several priors, until its predictions fail (Ziomek et al. 2025).
 
-    See `Optimistic` for the rule, whose structure is [memory] and whose test is ours. It is for priors that
-    are not nested: means, periods, families. Of nested length-scales the shortest is always the most
-    optimistic, and the agent equals it; take `lb_gp_ucb`.
+    See `Optimistic` for the rule. It is for priors that are not nested: means, periods, families. Of nested
+    length-scales the shortest is always the most optimistic; take `lb_gp_ucb`.
 
     Args:
         priors: for each prior, options of the model that override the common ones, such as
@@ -134,7 +135,7 @@ def pe_gp_ucb(
     require_probability("delta", delta)
     if priors is None:
         model = _fixed_model(setting, options)
-        priors = [{"prior_mean": model.prior_mean + by * model.prior_std} for by in OFFSETS]
+        priors = [{"prior_mean": model.prior_mean + by * model.prior_std} for by in (-1.0, 0.0, 1.0)]
     words = 'dicts of options of the model, such as ({"prior_mean": 0.0}, {"prior_mean": 1.0})'
     known = isinstance(priors, list | tuple) and len(priors) > 0
     require(known and all(isinstance(each, Mapping) for each in priors), "priors", words, priors)
@@ -156,7 +157,6 @@ class Scales:
     g: LengthScaleGrowth | None = None  # growth of the schedule; None opens all candidates from the start
 
     def __call__(self, t: int) -> Bools:
-        """Return the mask of open candidates, (K,)."""
         least = 0.0 if self.g is None else (1.0 - ROUNDING) / self.g(t)
         return self.ratios >= least
 
@@ -170,14 +170,6 @@ def _schedule(model: Model, power: float) -> Scales:
         return Scales(np.ones(1))
     last = int(divisor * math.log(grows(model.setting.horizon)) + ROUNDING)
     return Scales(np.exp(-np.arange(last + 1) / divisor), grows)
-
-
-def _listed(scales: Any) -> Floats:
-    words = "positive numbers, multiples of the length-scale such as (1, 0.5, 0.25)"
-    listed = isinstance(scales, list | tuple) or (isinstance(scales, np.ndarray) and scales.ndim == 1)
-    positive = listed and len(scales) > 0 and all(is_number(each) and each > 0 for each in scales)
-    require(positive, "scales", words, scales)
-    return np.asarray(scales, dtype=np.float64)
 
 
 def _fixed_model(setting: Setting, options: Mapping[str, Any]) -> Model:
@@ -212,7 +204,7 @@ class Balanced(ModelEnsemble):
     a union bound. Bands of wrong candidates fail whatever their delta.
 
     Args:
-        agents, rule_of: see `ModelEnsemble`; the bands are those of delta / 2.
+        rule_of: see `ModelEnsemble`; the bands are those of delta / 2.
         is_open: maps t = 1, 2, ... to the candidates in use by then, (K,).
         delta: probability that the right candidate of the bound is eliminated or its band fails.
     """
@@ -222,9 +214,8 @@ class Balanced(ModelEnsemble):
     ):
         super().__init__(agents, rule_of)
         self._is_open, self._delta = is_open, delta
-        self._bound = np.stack(
-            [np.broadcast_to(each.model.rkhs_bound, self._size) for each in agents], axis=1
-        )
+        bounds = [np.broadcast_to(each.model.rkhs_bound, self._size) for each in agents]
+        self._bound = np.stack(bounds, axis=1)
 
     @property
     def open(self) -> Bools:
@@ -233,8 +224,7 @@ class Balanced(ModelEnsemble):
 
     @property
     def assumes_bound(self) -> bool:
-        """Return True if a norm B_k was neither given nor published: balancing uses every B_k."""
-        return not all(agent.model.bound_is_known for agent in self.agents)
+        return not all(agent.model.bound_is_known for agent in self.agents)  # balancing uses every B_k
 
     def _choose(self, observation: Floats, uniform: Floats) -> tuple[Any, Ints]:
         gain = np.stack([agent.belief.gain for agent in self.agents], axis=1)
@@ -268,9 +258,8 @@ class Optimistic(ModelEnsemble):
     `refuted` is true. The structure is that of PE-GP-UCB as far as we remember it (Ziomek et al. 2025); the
     test is ours.
 
-    Args:
-        agents, rule_of: see `ModelEnsemble`; the bands are those of delta / 2.
-        delta: probability that a right prior is eliminated, or its band fails.
+    Bands are those of delta / 2; `delta` bounds the probability that a right prior is eliminated, or its band
+    fails.
     """
 
     def __init__(self, agents: Sequence[GPAgent], rule_of: WithWidth, *, delta: float):

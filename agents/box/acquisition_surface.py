@@ -38,28 +38,21 @@ class Path:
         self._white = np.empty(0)  # the draw is factor @ white
 
     def __call__(self, x: Floats) -> Floats:
-        """Return the sample at points, (m, D) -> (m,)."""
         explained = self._surface.explain(x)
         covariance = linearise(self._surface.kernel, x, x).values - explained.T @ explained
         if self._points is None:
             self._jitter = jitter_of(self._surface, x, covariance)
             self._points, self._explained = x[:0], np.empty((len(self._surface.std_factor.features), 0))
-        shared = self._shared(x, explained)
+        shared = linearise(self._surface.kernel, self._points, x).values - self._explained.T @ explained
+        if len(shared):  # LAPACK refuses empty matrices
+            # Fortran sees the factor as its transpose. Whole rows are passed: a part would be copied.
+            shared = _trtrs(self._rows[: len(shared)].T, shared, lower=0, trans=1)[0]
         covariance -= shared.T @ shared
         root = self._root(covariance)
         white = self._rng.standard_normal(len(x))
         deviation = shared.T @ self._white + root @ white
         self._extend(x, explained, shared, root, white)
         return deviation
-
-    def _shared(self, x: Floats, explained: Floats) -> Floats:
-        """Return the factor's block between earlier and new points, (n, m)."""
-        assert self._points is not None
-        cross = linearise(self._surface.kernel, self._points, x).values - self._explained.T @ explained
-        if not len(cross):  # LAPACK refuses empty matrices
-            return cross
-        # Fortran sees the factor as its transpose. Whole rows are passed: a part would be copied.
-        return _trtrs(self._rows[: len(cross)].T, cross, lower=0, trans=1)[0]
 
     def _root(self, covariance: Floats) -> Floats:
         """Return the lower factor of a covariance that may be singular, or by rounding indefinite."""
@@ -121,26 +114,18 @@ class BoxView(Candidates):
 class AcquisitionSurface:
     """Acquisition surface: scores of arms, and their slopes where the rule has any.
 
-    Args:
-        rule: function from the belief to scores. In S > 1 worlds they must be logarithms of the averaged
-            quantity, as those of expected improvement are.
-        surface: the belief, or S worlds of it.
-        context: features of the context, (dz,).
-        facts: a view without arms.
-        rng: generator of the posterior sample.
-        terms: the objective's; None for none.
-        unit: scale of the scores.
+    In S > 1 worlds scores must be logarithms of the averaged quantity, as those of expected improvement are.
     """
 
     def __init__(
         self,
         rule: Rule,
-        surface: Surface,
-        context: Floats,
-        facts: BoxView,
-        rng: np.random.Generator,
-        terms: Terms | None = None,
-        unit: float = 1.0,
+        surface: Surface,  # the belief, or S worlds of it
+        context: Floats,  # (dz,) features
+        facts: BoxView,  # without arms
+        rng: np.random.Generator,  # of the posterior sample
+        terms: Terms | None = None,  # the objective's, if any
+        unit: float = 1.0,  # scale of the scores
     ):
         self.rule, self.surface, self.context, self._facts = rule, surface, context, facts
         self.unit, self._terms = unit, terms

@@ -87,20 +87,16 @@ class Stacked:
 
     def __call__(self, flat: Floats) -> tuple[float, Floats]:
         """Return value and gradient, (m d,); points with scores that are not finite have a low constant."""
-        scores, slopes = self._climb(flat.reshape(self._starts.shape))
-        unit = self.unit_surface.acquisition.unit
+        at, unit = flat.reshape(self._starts.shape), self.unit_surface.acquisition.unit
+        first = (at == self._starts).all()
+        found = self._found if first else self.unit_surface.climb(at.clip(0.0, 1.0))
+        assert found is not None  # there were slopes at the starts
+        scores, slopes = found
         usable = np.isfinite(scores) & np.isfinite(slopes).all(axis=1)
         scores = scores / unit
         if not usable.all():
             scores, slopes = np.where(usable, scores, WORST), np.where(usable[:, None], slopes, 0.0)
         return -float(scores.sum()) - self._level, -slopes.ravel() / unit
-
-    def _climb(self, unit: Floats) -> tuple[Floats, Floats]:
-        if (unit == self._starts).all():
-            return self._found
-        found = self.unit_surface.climb(unit.clip(0.0, 1.0))
-        assert found is not None  # there were slopes at the starts
-        return found
 
 
 def refined(unit_surface: UnitSurface, pool: Pool, rng: np.random.Generator) -> Pool:
@@ -163,15 +159,11 @@ class QuasiRandom:
         require_at_least_one("steps", self.steps, "it is the number of iterations of a local search")
 
     def __call__(self, unit_surface: UnitSurface, rng: np.random.Generator) -> Pool:
-        """Screen, then search locally; if all scores are equal, return Sobol's points alone.
-
-        If all are minus infinity, because no point is feasible, the best plays are added: they may be
-        feasible.
-        """
+        """Screen, then search locally; if all scores are equal and finite, return Sobol's points alone."""
         dim = len(unit_surface.low)
         count = self.candidates * FULL // max(FULL, unit_surface.acquisition.rows)
         pool = unit_surface.survey((sobol(dim, self.candidates)[:count] + rng.random(dim)) % 1.0)
-        if -np.inf < pool.scores.min() == pool.scores.max():
+        if -np.inf < pool.scores.min() == pool.scores.max():  # else no point is feasible, but plays may be
             return pool
         if len(unit_surface.anchors):
             near = [around(unit_surface.anchors, width, rng) for width in JITTERS]
@@ -224,7 +216,6 @@ class Lattice:
         return max(min(max(wanted, 2), allowed), 1)
 
     def __call__(self, unit_surface: UnitSurface, rng: np.random.Generator) -> Pool:
-        """Score the lattice."""
         dim = len(unit_surface.low)
         side = self.side(dim, float(unit_surface.span.max()), unit_surface.acquisition.t)
         axes = np.meshgrid(*[np.linspace(0.0, 1.0, side)] * dim, indexing="ij")

@@ -22,9 +22,8 @@ NO_TRIALS = np.empty(0, dtype=np.int64)
 
 Band = tuple[Floats, Floats]  # mean and std, (B, n) each
 Climb = Callable[[Floats, Floats, Pairs, Ints], tuple[Floats, Floats]]
-DeliveredPlays = Callable[
-    [int, Ints], SufficientStatistics
-]  # trial and points (u,) -> delivered plays, sums of values
+# From a trial and points (u,) to their delivered plays and sums of values.
+DeliveredPlays = Callable[[int, Ints], SufficientStatistics]
 
 
 class Revision(NamedTuple):
@@ -45,8 +44,7 @@ class Objective(abc.ABC):
     """
 
     epoch: int = 1  # rounds between two changes of what is maximised
-    # (B,) True where the last scores had no arm that may keep the costs
-    infeasible: Bools | None = None
+    infeasible: Bools | None = None  # (B,) True where the last scores had no arm that may keep the costs
     of_reward = False  # True if the values are the rewards, and so have their noise
     linear = True  # False if the reward is no linear function of the quantity that the belief is about
     assumes_bound = False  # True if it uses a bound that was neither given nor published

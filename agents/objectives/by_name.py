@@ -15,11 +15,10 @@ from ..model.units import PerCost, once_model
 from ..named import made
 from .base import Reward
 from .parts import (
-    EPOCH,
     FIRST,
     CostModelOptions,
-    PenalisedOptions,
     PenalisedParts,
+    ReadingOptions,
     dual,
     each_with_own_noise,
     penalised_parts,
@@ -29,6 +28,7 @@ from .penalties import PSI, RHO, ConstantPrice, Growing, Infinite, Multiplicativ
 from .primal_dual import CAP, Dual, Feasible, primal_dual_parts, rectified_parts
 from .safe import SafeModelOptions, safe_parts
 
+Options = dict[str, Any]
 BY_RULE = "rule"  # the rule reads the beliefs about costs, and nothing changes its scores
 
 
@@ -46,60 +46,43 @@ def constraint_for(setting: Setting, together: bool = False) -> str:
     return "multiplicative" if exact else "dual"
 
 
-def _unconstrained(setting: Setting, delta: float, options: dict[str, Any]) -> PenalisedParts:
+def _unconstrained(setting: Setting, delta: float, options: Options) -> PenalisedParts:
     return PenalisedParts(Model.of(setting, **options), Reward, delta)
 
 
 def _dual(
-    setting: Setting,
-    delta: float,
-    options: dict[str, Any],
-    step: float | None = None,
-    reading: str = "default",
-    epoch: int = EPOCH,
-    **own: Unpack[PenalisedOptions],
+    setting: Setting, delta: float, options: Options, step: float | None = None, **own: Unpack[ReadingOptions]
 ) -> PenalisedParts:
-    return penalised_parts(
-        setting, dual(step, reading), reading=reading, epoch=epoch, delta=delta, **own, **options
-    )
+    penalty = dual(step, own.get("reading", "default"))
+    return penalised_parts(setting, penalty, delta=delta, **own, **options)
 
 
 def _multiplicative(
     setting: Setting,
     delta: float,
-    options: dict[str, Any],
+    options: Options,
     psi: str = "exponential",
     psi_options: dict[str, float] | None = None,
-    reading: str = "default",
-    epoch: int = EPOCH,
-    **own: Unpack[PenalisedOptions],
+    **own: Unpack[ReadingOptions],
 ) -> PenalisedParts:
     penalty = Multiplicative(made("psi", psi, PSI, psi_options))
-    return penalised_parts(setting, penalty, reading=reading, epoch=epoch, delta=delta, **own, **options)
+    return penalised_parts(setting, penalty, delta=delta, **own, **options)
 
 
 def _rectified(
-    schedule: Callable[..., Schedule],
-    setting: Setting,
-    delta: float,
-    options: dict[str, Any],
-    **own: Unpack[CostModelOptions],
+    schedule: Schedule, setting: Setting, delta: float, options: Options, **own: Unpack[CostModelOptions]
 ) -> PenalisedParts:
-    return rectified_parts(setting, schedule(), delta=delta, **own, **options)
+    return rectified_parts(setting, schedule, delta=delta, **own, **options)
 
 
 def _epbo(
-    setting: Setting, delta: float, options: dict[str, Any], rho: float = RHO, **own: Unpack[CostModelOptions]
+    setting: Setting, delta: float, options: Options, rho: float = RHO, **own: Unpack[CostModelOptions]
 ) -> PenalisedParts:
     return rectified_parts(setting, ConstantPrice(rho), delta=delta, **own, **options)
 
 
 def _pdcbo(
-    setting: Setting,
-    delta: float,
-    options: dict[str, Any],
-    step: float = 1.0,
-    **own: Unpack[CostModelOptions],
+    setting: Setting, delta: float, options: Options, step: float = 1.0, **own: Unpack[CostModelOptions]
 ) -> PenalisedParts:
     return primal_dual_parts(setting, Dual(step), delta=delta, **own, **options)
 
@@ -107,7 +90,7 @@ def _pdcbo(
 def _ckb(
     setting: Setting,
     delta: float,
-    options: dict[str, Any],
+    options: Options,
     step: float | None = None,
     cap: float = CAP,
     estimate: str = "ucb",
@@ -119,12 +102,11 @@ def _ckb(
 
 
 def _by_rule(
-    setting: Setting, delta: float, options: dict[str, Any], constraint_noise_std: PerCost | None = None
+    setting: Setting, delta: float, options: Options, constraint_noise_std: PerCost | None = None
 ) -> PenalisedParts:
     require_own_means(options)
     known: Any = {"initial": FIRST, **options}
-    of_reward = once_model(setting, **known)
-    model, assumed = each_with_own_noise(of_reward, constraint_noise_std, standardize=True)
+    model, assumed = each_with_own_noise(once_model(setting, **known), constraint_noise_std, standardize=True)
     objective = partial(Feasible, assumed=assumed, weighs=False)
     return PenalisedParts(model, objective, delta, separate=True)
 
@@ -132,7 +114,7 @@ def _by_rule(
 def _safe(
     setting: Setting,
     delta: float,
-    options: dict[str, Any],
+    options: Options,
     sets: str = "bands",
     patience: int | None = None,
     **own: Unpack[SafeModelOptions],
@@ -145,8 +127,8 @@ CONSTRAINTS: dict[str, Callable[..., PenalisedParts]] = {
     "none": _unconstrained,
     "dual": _dual,
     "multiplicative": _multiplicative,
-    "config": partial(_rectified, Infinite),
-    "rpol": partial(_rectified, Growing),
+    "config": partial(_rectified, Infinite()),
+    "rpol": partial(_rectified, Growing()),
     "epbo": _epbo,
     "pdcbo": _pdcbo,
     "ckb": _ckb,

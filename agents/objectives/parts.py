@@ -44,7 +44,21 @@ READINGS: dict[str, dict[str, Any]] = {
 }
 
 
-class PenalisedOptions(SharedOptions, total=False):
+class CostOptions(SharedOptions, total=False):
+    """Options of agents that keep constraints, whatever they model."""
+
+    constraint_prior_std: PerCost | None
+    """Prior std of each cost, or of all, its unit with `standardize`; default None: the setting's, else the
+    reward's."""
+    constraint_noise_std: PerCost | None
+    """Std of the noise on costs, in their unit; default None: the setting's.
+
+    Where that is withheld it is the reward's; with models of reward and costs apart it is as large a share of
+    a cost's scale as the reward's noise is of the reward's scale, and lambda is the reward's.
+    """
+
+
+class PenalisedOptions(CostOptions, total=False):
     """Options of agents that keep long-term constraints; `prior_mean` is left out.
 
     `refit_every` learns a kernel k_l of the objective and its noise at the ends of epochs, once in so many
@@ -72,15 +86,18 @@ class PenalisedOptions(SharedOptions, total=False):
     f and of each g, 1 + C numbers. Default None: what the first plays say."""
     scale: Values | None
     """s, the prior standard deviation of the same; default None: what the first plays say."""
-    constraint_prior_std: PerCost | None
-    """Prior std of each cost, or of all, its unit with `standardize`; default None: the setting's, else the
-    reward's."""
-    constraint_noise_std: PerCost | None
-    """Standard deviation of the noise on costs, in their unit; default None: the setting's, and where it is
-    withheld the reward's."""
     noise_variance: float | None
     """Lambda, in units of the scaled objective, at least 1e-10; default None: 0.01, and without `standardize`
     that of the reward. With separate models it is the reward's, see `SeparateModelsOptions`."""
+
+
+class ReadingOptions(PenalisedOptions, total=False):
+    """Options of agents that follow the paper or depart from it, which override what the reading says."""
+
+    reading: str
+    """"paper" plays the pseudocode's argmax; default "default", see `penalised_parts` for what it changes."""
+    epoch: int
+    """Rounds S between two updates of the multipliers; default 20."""
 
 
 class PenalisedParts(NamedTuple):
@@ -115,10 +132,16 @@ def penalised_parts(
             `reuse=False` an epoch begins at the last one's best mean (`incumbent_first`); lambda is 0.01 of
             the scaled objective; and the step of the dual is `adaptive_step`, not the experiments' 0.5.
         epoch, delta: see `parts_of`.
-        **options: they override the reading.
     """
     taken: Any = {**chosen("reading", reading, READINGS), **options}
-    _require_an_effect(options, separate=taken.get("models") == "separate", reuse=taken.get("reuse", True))
+    separate = taken.get("models") == "separate"
+    if separate:
+        where, remedy = "with separate models, which are never fresh", 'take models="penalised"'
+        require_left_out("reuse", options.get("reuse", True), True, where, remedy)
+    if separate or taken.get("reuse", True):
+        first = options.get("incumbent_first", True)
+        where = "where epochs do not begin with a fresh posterior"
+        require_left_out("incumbent_first", first, True, where, "take reuse=False")
     return parts_of(setting, penalty, epoch=epoch, delta=delta, **taken)
 
 
@@ -181,17 +204,6 @@ def parts_of(
     return PenalisedParts(model, made, share, None if reuse else incumbent_first)
 
 
-def _require_an_effect(given: Mapping[str, Any], separate: bool, reuse: bool) -> None:
-    """Raise where an option of fresh posteriors is given, but there are none."""
-    if separate:
-        where, remedy = "with separate models, which are never fresh", 'take models="penalised"'
-        require_left_out("reuse", given.get("reuse", True), True, where, remedy)
-    if separate or reuse:
-        where = "where epochs do not begin with a fresh posterior"
-        first = given.get("incumbent_first", True)
-        require_left_out("incumbent_first", first, True, where, "take reuse=False")
-
-
 def require_own_means(options: Mapping[str, Any]) -> None:
     """Raise where fits are asked for what models of reward and costs apart do not learn."""
     for name, default in (("fit_on", "arrived"), ("fit_mean", False)):
@@ -216,7 +228,7 @@ def in_prior_stds(model: Model, noise_variance: PerTrial) -> Model:
     )
 
 
-class SeparateModelsOptions(SharedOptions, total=False):
+class SeparateModelsOptions(CostOptions, total=False):
     """Options of agents that model reward and costs apart; `prior_mean` is left out.
 
     With `refit_every` the reward and each cost learn a kernel and a noise each, by one schedule, and with the
@@ -233,14 +245,6 @@ class SeparateModelsOptions(SharedOptions, total=False):
     """Centre of the reward and of each cost in their units, 1 + C numbers; default None: as `standardize`."""
     scale: Values | None
     """Scale of the reward and of each cost in their units, 1 + C numbers; default None: as `standardize`."""
-    constraint_prior_std: PerCost | None
-    """Prior std of each cost, or of all, in their units; default None: the setting's, else the reward's."""
-    constraint_noise_std: PerCost | None
-    """Standard deviation of the noise on costs, in their unit; default None: the setting's.
-
-    Where that is withheld, it is as large a share of a cost's scale as the reward's noise is of the reward's
-    scale, and lambda is the reward's.
-    """
     noise_variance: float | None
     """Lambda of the reward, in prior variances; default None: 0.01 with `standardize`, else the model's.
 

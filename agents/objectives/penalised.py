@@ -31,13 +31,8 @@ class Penalised(Objective):
     pessimistic, because most points are worse than the ones that will be played. Alternatively the user gives
     them, or neither: then m is the prior's and s = w0, which is f - sum_j kappa_j h_j as in the paper. The
     reward and each cost are first divided by their units, the largest prior stds unless the paper is taken
-    literally: multipliers, steps and psi have no units.
-
-    Args:
-        reuse: True computes the values of all plays anew; False if every epoch has a fresh posterior.
-        standardize: True estimates m and s from the first plays.
-        given: the user's m and s in prior stds, if any.
-        cost_noise: stds of the noise on the costs in these units, (C,); None for the reward's.
+    literally: multipliers, steps and psi have no units. `given` are the user's m and s in prior stds, and
+    `cost_noise` the stds of the noise on costs in these units, (C,), None for the reward's.
     """
 
     def __init__(
@@ -81,7 +76,6 @@ class Penalised(Objective):
         return (value - self.centre[trial]) / self.scale[trial]
 
     def receive(self, delivery: Delivery) -> None:
-        """Add rewards, transformed costs, and the epoch's costs to their sums."""
         trial = delivery.trial
         (reward,), cost = self.prior.of(delivery.reward), self.prior.of_costs(delivery.cost)
         h = self.multipliers.penalty.transform(cost)
@@ -96,14 +90,12 @@ class Penalised(Objective):
         return unit * (self.centre + self.scale * mean), unit * self.scale * std
 
     def beliefs(self, mean: Floats, std: Floats, points: Points) -> list[Band] | None:
-        """Return None, or without costs, where the sum is the reward, its mean and std."""
         if self.multipliers.value.shape[1]:
             return None
         mean, std = self.in_reward_units(mean.T, std.T)
         return [(mean.T, std.T)]
 
     def end_round(self, rounds: int) -> Revision:
-        """Estimate the scale after the first plays; move the multipliers after every epoch."""
         epoch_ends = self.multipliers.end_round(rounds, self.first_plays.spread)
         moved = self.first_plays.end_with(rounds) | epoch_ends
         if not moved.any():
@@ -121,7 +113,6 @@ class Penalised(Objective):
         self.ledger.forget(trial)
 
     def _units(self) -> Units:
-        """Return the units of the objective under the weights of the epoch."""
         weight = np.column_stack([self.weights.reward, -self.weights.cost])
         if self.standardize:
             return self.given.completed_by(self.first_plays.units(weight))
@@ -129,7 +120,6 @@ class Penalised(Objective):
         return self.given.completed_by(Units(weight @ self.first_plays.prior, literal))
 
     def _noise(self) -> Floats:
-        """Return R_l of the scaled objective, (B,)."""
         noise_std = self.multipliers.penalty.noise_std
         noise = noise_std(self.multipliers.value, self.reward_noise, self.cost_noise)
         return self.weights.reward * noise / self.scale

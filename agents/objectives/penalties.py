@@ -32,10 +32,6 @@ class Penalty(abc.ABC):
     union: int = 1  # failures that share delta in an epoch
 
     @abc.abstractmethod
-    def start(self, num_trials: int, num_constraints: int) -> Floats:
-        """Return the multipliers of the first epoch, in the form of `weights` and `moved`, (B, C)."""
-
-    @abc.abstractmethod
     def transform(self, cost: Floats) -> Floats:
         """Return h_j of observed costs, (n, C) -> (n, C)."""
 
@@ -63,11 +59,8 @@ class Psi(abc.ABC):
         """Return psi(x) - 1; beyond exp(700) it is clipped with a warning."""
         logarithm = self.log(x)
         if logarithm.max(initial=0.0) > LARGEST_EXPONENT:
-            warnings.warn(
-                f"psi overflows at a cost of {float(x.max()):g}; rescale the constraint",
-                RuntimeWarning,
-                stacklevel=2,
-            )
+            words = f"psi overflows at a cost of {float(x.max()):g}; rescale the constraint"
+            warnings.warn(words, RuntimeWarning, stacklevel=2)
         return np.expm1(np.minimum(logarithm, LARGEST_EXPONENT))
 
 
@@ -111,10 +104,6 @@ class Multiplicative(Penalty):
 
     psi: Psi = ExponentialPenalty()
 
-    def start(self, num_trials: int, num_constraints: int) -> Floats:
-        """Return log 1."""
-        return np.zeros((num_trials, num_constraints))
-
     def transform(self, cost: Floats) -> Floats:
         return self.psi.excess(cost)
 
@@ -144,9 +133,6 @@ class LinearDual(Penalty):
         if self.step is not None:
             require_not_negative("step", self.step, "the theory takes O(1/sqrt(L))")
 
-    def start(self, num_trials: int, num_constraints: int) -> Floats:
-        return np.zeros((num_trials, num_constraints))
-
     def transform(self, cost: Floats) -> Floats:
         return cost
 
@@ -170,10 +156,11 @@ class Multipliers:
 
     def __init__(self, penalty: Penalty, num_trials: int, num_constraints: int, epoch: int):
         self.penalty, self.epoch = penalty, epoch
-        self.value: Floats = penalty.start(num_trials, num_constraints)  # (B, C)
+        shape = num_trials, num_constraints
+        self.value: Floats = np.zeros(shape)  # as `Penalty.weights` takes them: kappa, or its logarithm
         self.weights: Weights = penalty.weights(self.value)
-        self._sum, self._count = np.zeros((num_trials, num_constraints)), np.zeros(num_trials)
-        self._size = np.zeros((num_trials, num_constraints))  # root of the sum of all squared means
+        self._sum, self._count = np.zeros(shape), np.zeros(num_trials)
+        self._size = np.zeros(shape)  # root of the sum of all squared means
 
     def add(self, trial: Ints, cost: Floats) -> None:
         """Store observed costs, (n, C), until the epoch ends."""
@@ -198,7 +185,7 @@ class Multipliers:
     def forget(self, trial: Ints) -> None:
         """Restart the multipliers of some trials, (n,)."""
         self.value = self.value.copy()
-        self.value[trial] = self.penalty.start(len(trial), self.value.shape[1])
+        self.value[trial] = 0.0
         self.weights = self.penalty.weights(self.value)
         self._sum[trial], self._count[trial], self._size[trial] = 0.0, 0.0, 0.0
 
@@ -217,12 +204,10 @@ def adaptive_step(spread: Floats, size: Floats) -> Floats:
     return spread[:, :1] / cost / np.hypot(cost, size)
 
 
-class Schedule(abc.ABC):
-    """Schedule of one Q a trial and constraint."""
+class Schedule:
+    """Schedule of one Q a trial and constraint, Q_1 = `first`."""
 
-    @abc.abstractmethod
-    def start(self, num_trials: int, num_constraints: int) -> Floats:
-        """Return Q_1, (B, C)."""
+    first: float
 
     def moved(self, charge: Floats, violation: Floats, t: Ints) -> Floats:
         """Return Q_{t+1} from Q_t, (B, C) each; by default Q_t.
@@ -234,28 +219,22 @@ class Schedule(abc.ABC):
         return charge
 
 
-@dataclass(frozen=True)
 class Infinite(Schedule):
     """Q_t = infinity: no arm is played that cannot be feasible (CONFIG, Xu et al. 2023)."""
 
-    def start(self, num_trials: int, num_constraints: int) -> Floats:
-        return np.full((num_trials, num_constraints), np.inf)
+    first = np.inf
 
 
 @dataclass(frozen=True)
 class ConstantPrice(Schedule):
     """Q_t = rho (EPBO, Lu & Paulson 2022); its theory [memory] needs rho above all optimal multipliers."""
 
-    rho: float = RHO  # in prior stds of the reward per prior std of a cost
+    first: float = RHO  # in prior stds of the reward per prior std of a cost
 
     def __post_init__(self) -> None:
-        require_not_negative("rho", self.rho, "it is the penalty for a unit of violation")
-
-    def start(self, num_trials: int, num_constraints: int) -> Floats:
-        return np.full((num_trials, num_constraints), float(self.rho))
+        require_not_negative("rho", self.first, "it is the penalty for a unit of violation")
 
 
-@dataclass(frozen=True)
 class Growing(Schedule):
     """Q_1 = 1, Q_{t+1} = max(Q_t + [c_t]^+, sqrt t) (RPOL, Guo et al. 2023).
 
@@ -263,8 +242,7 @@ class Growing(Schedule):
     one round, are our readings. Noise alone makes Q grow linearly on the border, where RPOL becomes CONFIG.
     """
 
-    def start(self, num_trials: int, num_constraints: int) -> Floats:
-        return np.ones((num_trials, num_constraints))
+    first = 1.0
 
     def moved(self, charge: Floats, violation: Floats, t: Ints) -> Floats:
         return np.maximum(charge + violation, np.sqrt(t))

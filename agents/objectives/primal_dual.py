@@ -81,7 +81,6 @@ class PrimalDual(SeparateModels):
         self._draw()
 
     def observe(self, trial: Ints, cost: Floats) -> None:
-        """Add the round's delivered costs, if they move the multipliers."""
         if self.dual.observed:
             np.add.at(self._delivered_cost, trial, cost)
 
@@ -125,7 +124,6 @@ class PrimalDual(SeparateModels):
         return self.dual.clipped(self.lower(j, band, t), self._unknown.centre[:, 1 + j, None])
 
     def _band_at(self, j: int, point: Ints) -> Band:
-        """Return mu_j and v of a cost at one point a trial, (B, 1) each."""
         belief, rows = self.costs[j], np.arange(len(point))
         mean = belief.mean_posterior.mean_of(rows, point) + belief.prior_mean[rows, point]
         if self.dual.estimate == "ts":
@@ -175,8 +173,8 @@ class Rectified(SeparateModels):
         super().__init__(model, num_trials, assumed)
         self.schedule, shape = schedule, (num_trials, len(self.costs))
         most, self._forgiven = (ON_BOX, TOLERANCE) if model.setting.continuous else (np.inf, 0.0)
-        self._first = np.minimum(schedule.start(*shape), most)
-        self.charge = self._first.copy()  # Q of this round, (B, C)
+        self._first = min(float(schedule.first), most)
+        self.charge = np.full(shape, self._first)  # Q of this round, (B, C)
         self._violation = np.zeros(shape)  # [c]^+ delivered in this round
         self._since = np.zeros((num_trials, 1), dtype=np.int64)
 
@@ -202,7 +200,7 @@ class Rectified(SeparateModels):
 
     def forget(self, trial: Ints, rounds: int) -> None:
         super().forget(trial, rounds)
-        self.charge[trial], self._since[trial] = self._first[trial], rounds
+        self.charge[trial], self._since[trial] = self._first, rounds
 
 
 def rectified_parts(
@@ -223,10 +221,7 @@ class Feasible(SeparateModels):
 
     Scales are estimated again whenever one of the first plays is delivered. Where pending plays count in the
     stds none of them is repeated. The costs share the kernel of the reward's model, which has lambda at a
-    scale of 1.
-
-    Args:
-        weighs: False leaves the scores as they are, for rules that read the beliefs about costs themselves.
+    scale of 1. Without `weighs` scores stay as they are, for rules that read the beliefs about costs.
     """
 
     resumes = True
@@ -248,7 +243,6 @@ class Feasible(SeparateModels):
         """Do nothing: costs enter by their models alone."""
 
     def move(self, rounds: int) -> Bools:
-        """Return where one of the first plays has been delivered, (B,)."""
         before, self._delivered = self._delivered, self.first_plays.delivered
         return self._delivered > before
 
@@ -261,7 +255,6 @@ class Feasible(SeparateModels):
         return np.where(pending & (t[:, None] > self.first_plays.count), -np.inf, together)
 
     def climb(self, scores: Floats, slopes: Floats, points: Pairs, t: Ints) -> tuple[Floats, Floats]:
-        """Return the sum and its slopes, (n,) and (n, dz + d)."""
         for j, belief in enumerate(self.costs if self._weighs else ()):
             local, scale = Surface.of(belief).local(points.features), self.scale[ONLY, 1 + j]
             mean, std = self.in_units(j, local.mean, local.std[None])

@@ -79,10 +79,8 @@ class SafeSpec(NamedTuple):
 
     def _slopes(self, setting: Setting, prior: PriorUnits) -> Floats:
         remedy = "make the environment with safe_seed=True and its model published, or give a bound on the "
-        task = "to certify points around safe arms"
-        found = _require_known(
-            "lipschitz", self.lipschitz, setting.lipschitz, task, f"{remedy}slope of each cost"
-        )
+        facts = setting.lipschitz, "to certify points around safe arms", f"{remedy}slope of each cost"
+        found = _require_known("lipschitz", self.lipschitz, *facts)
         return np.asarray(prior.of_costs(checked_slopes("lipschitz", found, setting.num_constraints)))
 
 
@@ -91,7 +89,7 @@ class Safe(SeparateModels):
 
     S rests on feedback that was delivered, for means and for stds: plays that are pending certify
     nothing. When a trial starts over all is forgotten, so that S = S0; until an alarm after a change no
-    guarantee holds. For `patience` see `safe_ucb`.
+    guarantee holds. For `patience` see `agents.algorithms.safe.PatientOptions`.
     """
 
     keeps_plays = False
@@ -154,7 +152,6 @@ class Safe(SeparateModels):
         return False
 
     def _grown(self, safety: Safety) -> Bools:
-        """Trials whose S has arms that it never had in this context, (B,)."""
         ever = self._ever[np.arange(len(self._ever)), safety.context]
         return np.asarray((safety.safe & ~ever).any(axis=1))
 
@@ -228,7 +225,6 @@ def safe_parts(
 
 
 def _require_units(setting: Setting, model: Model, options: Mapping[str, Any]) -> None:
-    """Raise unless it is known how far the reward and each cost may vary."""
     words = "known to keep costs in every round: its amplitude says how far values may vary; give a kernel"
     require(model.unit_is_known, "kernel", f"{words} object, such as 4.0 * RBF(0.2)", options.get("kernel"))
     task = "to keep costs in every round: it says how far each may vary"
@@ -253,7 +249,6 @@ def _seed_of(setting: Setting, given: Any) -> Ints:
 
 
 def _require_known(name: str, given: Any, published: Any, task: str, remedy: str) -> Any:
-    """Return the given option or, if that is None, the published one; raise where both are None."""
     known = published if given is None else given
     if known is None:
         raise ArgumentError(name, f"must be known {task}, got None; {remedy}")

@@ -77,11 +77,8 @@ class ByLipschitz(SafeMask):
     """Safe set that extends a certified cost to nearby arms, by |g_j(x) - g_j(x')| <= L_j |x - x'|.
 
     x in S is an expander if lg_j(x) + L_j |x - x'| <= 0 for some x' outside S and every j that is not yet
-    certified at x'.
-
-    Args:
-        points: features of the points, (N, dz + d).
-        slopes: L_j in prior stds per unit of these, (C,) or (B, C).
+    certified at x'. `points` are features, (N, dz + d), `slopes` L_j in prior stds per unit of these, (C,) or
+    (B, C).
     """
 
     def __init__(self, seed: Bools, points: Floats, slopes: Floats):
@@ -94,11 +91,11 @@ class ByLipschitz(SafeMask):
         """Return the mask of costs that are certified at each point, (C, B, N)."""
 
     def certified(self, safety: Safety) -> Bools:
-        return np.asarray(self._here(safety, self.kept(safety)).all(axis=0))
+        return np.asarray(self._here(safety).all(axis=0))
 
     def expands(self, safety: Safety, trial: int, arms: Ints) -> Bools:
         """Return where an optimistic cost at safe arms would certify an arm, (n,)."""
-        kept, lower = self._here(safety, self.kept(safety)), safety.lower
+        kept, lower = self._here(safety), safety.lower
         features = self.points.reshape(*self.seed.shape[1:], -1)[safety.context[trial]]
         distance = cdist(features[arms], features)
         reached = np.tile(~safety.safe[trial], (len(arms), 1))
@@ -112,8 +109,9 @@ class ByLipschitz(SafeMask):
         steep = self.slopes[trial][:, None, None] * distance
         return (value.T[:, :, None] + steep).min(axis=1, initial=np.inf)
 
-    def _here(self, safety: Safety, everywhere: Bools) -> Bools:
-        """Return the values at the arms of each trial's context, (C, B, N) -> (C, B, A)."""
+    def _here(self, safety: Safety) -> Bools:
+        """Return the mask of costs that are certified at the arms of each trial's context, (C, B, A)."""
+        everywhere = self.kept(safety)
         table = everywhere.reshape(*everywhere.shape[:2], *self.seed.shape[1:])
         return table[:, self._rows, safety.context]
 

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import abc
 import shutil
 import tempfile
 import warnings
@@ -13,7 +14,7 @@ from collections import defaultdict
 from contextlib import redirect_stdout
 from io import StringIO
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -41,20 +42,23 @@ class OptimiserTask(NamedTuple):
     arms: Floats | None  # (A, d); None on a box
 
 
-class Engine(Protocol):
+class Engine(abc.ABC):
     """Optimiser that maximises over points of [0, 1]^d, (d,)."""
 
+    def __init__(self) -> None:
+        self._points: dict[int, Floats] = {}  # round -> play
+
+    @abc.abstractmethod
     def ask(self) -> Floats:
         """Return the proposed point."""
-        ...
 
     def start(self, round: int, point: Floats) -> None:
-        """Record the point played in a round, which may differ from the proposal."""
-        ...
+        """Record the point played in a round, which may differ from the proposal, for libraries that wait."""
+        self._points[round] = point
 
+    @abc.abstractmethod
     def tell(self, round: int, reward: float) -> None:
         """Record the reward of an earlier round."""
-        ...
 
 
 class BoTorchEngine(Engine):
@@ -69,14 +73,13 @@ class BoTorchEngine(Engine):
 
         require_choice("acquisition", acquisition, ACQUISITIONS)
         require_integer("initial", initial, 1, "it is a number of points")
+        super().__init__()
         self._torch, self._task, self._acquisition = torch, task, acquisition
         sobol = torch.quasirandom.SobolEngine(task.dim, scramble=True, seed=task.seed)
         self._design = sobol.draw(initial, dtype=torch.float64).numpy()
-        self._points: dict[int, Floats] = {}  # of all rounds
         self._rewards: dict[int, float] = {}
 
     def ask(self) -> Floats:
-        """Return a point of the design at first, then the maximiser of the acquisition."""
         t = len(self._points)
         if t < len(self._design) or len(self._rewards) < 2:
             return self._design[t % len(self._design)]
@@ -85,14 +88,10 @@ class BoTorchEngine(Engine):
         with manual_seed(self._task.seed + t):
             return self._search(self._acquire())
 
-    def start(self, round: int, point: Floats) -> None:
-        self._points[round] = point
-
     def tell(self, round: int, reward: float) -> None:
         self._rewards[round] = reward
 
     def _acquire(self) -> Any:
-        """Return the acquisition of a model of all delivered values."""
         from botorch import acquisition
         from botorch.fit import fit_gpytorch_mll
         from botorch.models import SingleTaskGP
@@ -112,7 +111,6 @@ class BoTorchEngine(Engine):
         return acquisition.qLogExpectedImprovement(model, best_f=values.max(), X_pending=pending)
 
     def _search(self, acquisition: Any) -> Floats:
-        """Return the maximiser of an acquisition, among all arms or in the box."""
         from botorch.optim import optimize_acqf, optimize_acqf_discrete
 
         if self._task.arms is not None:
@@ -151,7 +149,6 @@ class SMACEngine(Engine):
         return self._place(self._asked)
 
     def start(self, round: int, point: Floats) -> None:
-        """Record the play as the proposed trial, or as one of another configuration."""
         asked, self._asked = self._asked, None
         if asked is None or not np.allclose(point, self._place(asked), atol=1e-6):
             asked = self._instead(point)
@@ -200,11 +197,17 @@ class OptunaEngine(Engine):
         import optuna
 
         self._optuna = optuna
-        self._space = {f"x{i}": optuna.distributions.FloatDistribution(0.0, 1.0) for i in range(task.dim)}
+        self._space: dict[str, Any] = {
+            f"x{i}": optuna.distributions.FloatDistribution(0.0, 1.0) for i in range(task.dim)
+        }
         kind = getattr(optuna.samplers, sampler)
         require_taken(kind, options, reserved=("seed",))
-        made = kind(seed=task.seed, **options)
-        self._study = _quietly_created(optuna, made)
+        made, level = kind(seed=task.seed, **options), optuna.logging.get_verbosity()
+        optuna.logging.set_verbosity(optuna.logging.WARNING)  # without a log line
+        try:
+            self._study = optuna.create_study(direction="maximize", sampler=made)
+        finally:
+            optuna.logging.set_verbosity(level)
         self._asked: Any = None
         self._numbers: dict[int, int] = {}  # round -> trial
 
@@ -213,37 +216,20 @@ class OptunaEngine(Engine):
         return np.array([self._asked.params[name] for name in self._space])
 
     def start(self, round: int, point: Floats) -> None:
-        """Run the proposed trial, or a new one at the point that is played instead."""
-        if self._asked is not None and np.allclose(point, list(self._asked.params.values()), atol=1e-6):
-            self._numbers[round] = self._asked.number
-        else:
-            self._numbers[round] = self._run_instead(point)
+        trials, asked = self._optuna.trial, self._asked
         self._asked = None
+        if asked is not None and np.allclose(point, list(asked.params.values()), atol=1e-6):
+            self._numbers[round] = asked.number
+            return
+        if asked is not None:
+            self._study.tell(asked, state=trials.TrialState.FAIL)
+        params, space = dict(zip(self._space, point.tolist(), strict=True)), dict(self._space)
+        running = trials.create_trial(params=params, distributions=space, state=trials.TrialState.RUNNING)
+        self._study.add_trial(running)
+        self._numbers[round] = len(self._study.get_trials(deepcopy=False)) - 1
 
     def tell(self, round: int, reward: float) -> None:
         self._study.tell(self._numbers.pop(round), reward)
-
-    def _run_instead(self, point: Floats) -> int:
-        """Return the number of a new trial that runs at a point; the proposed one is marked as failed."""
-        states = self._optuna.trial.TrialState
-        if self._asked is not None:
-            self._study.tell(self._asked, state=states.FAIL)
-        params = dict(zip(self._space, point.tolist(), strict=True))
-        trial = self._optuna.trial.create_trial(
-            params=params, distributions=dict(self._space), state=states.RUNNING
-        )
-        self._study.add_trial(trial)
-        return len(self._study.get_trials(deepcopy=False)) - 1
-
-
-def _quietly_created(optuna: Any, sampler: Any) -> Any:
-    """Return a study in memory, without Optuna's log line."""
-    level = optuna.logging.get_verbosity()
-    optuna.logging.set_verbosity(optuna.logging.WARNING)
-    try:
-        return optuna.create_study(direction="maximize", sampler=sampler)
-    finally:
-        optuna.logging.set_verbosity(level)
 
 
 class BayesOptEngine(Engine):
@@ -256,19 +242,14 @@ class BayesOptEngine(Engine):
         bounds = dict.fromkeys(self._names, (0.0, 1.0))
         require_taken(BayesianOptimization, options, reserved=("f", "pbounds", "random_state"))
         given = {"verbose": 0, "allow_duplicate_points": True, **options}
+        super().__init__()
         self._optimiser = BayesianOptimization(None, bounds, random_state=task.seed, **given)
         self._initial = initial
-        self._points: dict[int, Floats] = {}
 
     def ask(self) -> Floats:
-        """Return a point at random at first, then the suggested one."""
         few = len(self._points) < self._initial or len(self._optimiser.space) == 0
         found: Any = self._optimiser.random_sample(1)[0] if few else self._optimiser.suggest()
         return np.array([found[name] for name in self._names])
-
-    def start(self, round: int, point: Floats) -> None:
-        """Store the play until its value is delivered: the package has no pending plays."""
-        self._points[round] = point
 
     def tell(self, round: int, reward: float) -> None:
         params = dict(zip(self._names, self._points[round].tolist(), strict=True))
@@ -283,16 +264,12 @@ class SkoptEngine(Engine):
         from skopt import Optimizer
 
         require_taken(Optimizer, options, reserved=("dimensions", "random_state"))
+        super().__init__()
         given = {"n_initial_points": 5, **options}
         self._optimiser = Optimizer([(0.0, 1.0)] * task.dim, random_state=task.seed, **given)
-        self._points: dict[int, Floats] = {}
 
     def ask(self) -> Floats:
         return np.array(self._optimiser.ask(), dtype=np.float64)
-
-    def start(self, round: int, point: Floats) -> None:
-        """Store the play until its value is delivered: the library has no pending plays."""
-        self._points[round] = point
 
     def tell(self, round: int, reward: float) -> None:
         """Pass the negative reward, because the library minimises."""

@@ -16,8 +16,16 @@ from bandit_envs.problem.setting import Setting
 from ..model.choice import arms_of
 from ..options import one_seed, require_reset, require_taken
 from ..protocol import BaseAgent, handles, requires
-from . import engines
-from .engines import Engine, OptimiserTask, quietly
+from .engines import (
+    BayesOptEngine,
+    BoTorchEngine,
+    Engine,
+    OptimiserTask,
+    OptunaEngine,
+    SkoptEngine,
+    SMACEngine,
+    quietly,
+)
 
 
 class OptimiserAgent(BaseAgent):
@@ -44,15 +52,23 @@ class OptimiserAgent(BaseAgent):
         assert self._engine is not None
         if self._action is None:
             with quietly():
-                self._action = self._play(self._engine.ask())
+                point = self._engine.ask()
+            if self._arms is None:
+                self._action = (2.0 * point - 1.0).astype(np.float32)
+            else:
+                self._action = int(((self._arms - point) ** 2).sum(axis=1).argmin())
         return self._action
 
     def update(self, observation: Floats, action: Any, reward: Any, info: dict[str, Any]) -> None:
         require_reset(self._engine is not None)
         assert self._engine is not None
         news = Feedback.arrived(info)
+        if self._arms is None:
+            point = np.clip((np.asarray(action, dtype=np.float64).reshape(-1) + 1.0) / 2.0, 0.0, 1.0)
+        else:
+            point = self._arms[arms_of(action, 1, len(self._arms))[0]]
         with quietly():
-            self._engine.start(self.round, self._point(action))
+            self._engine.start(self.round, point)
             for round_, value in zip(news.round.tolist(), news.reward.tolist(), strict=True):
                 self._engine.tell(round_, value)
         self.round, self._action = self.round + 1, None
@@ -60,91 +76,43 @@ class OptimiserAgent(BaseAgent):
     def __repr__(self) -> str:
         return f"OptimiserAgent({getattr(self._make, 'func', self._make).__name__})"
 
-    def _play(self, point: Floats) -> Any:
-        if self._arms is None:
-            return (2.0 * point - 1.0).astype(np.float32)
-        return int(((self._arms - point) ** 2).sum(axis=1).argmin())
 
-    def _point(self, action: Any) -> Floats:
-        if self._arms is None:
-            return np.clip((np.asarray(action, dtype=np.float64).reshape(-1) + 1.0) / 2.0, 0.0, 1.0)
-        return self._arms[arms_of(action, 1, len(self._arms))[0]]
+def _entrant(
+    name: str, engine: Any, about: str, takes: str, *modules: str, waits: bool = True, **fixed: Any
+) -> Callable[..., OptimiserAgent]:
+    """Return a factory of agents; `waits` says whether pending plays count, `takes` whose options it has."""
 
+    @requires(*modules)
+    @handles("box", *(["delay"] if waits else []))
+    def made(setting: Setting, **options: Any) -> OptimiserAgent:
+        make = partial(engine, **fixed, **options)
+        with quietly(), from_extra("peers", "optimisers of other libraries"):
+            require_taken(engine, {**fixed, **options})
+            make(OptimiserTask(setting.dim, setting.horizon, 0, None))  # raises without package or option
+        return OptimiserAgent(setting, make)
 
-@requires("optuna")
-@handles("delay", "box")
-def optuna_tpe(setting: Setting, **options: Any) -> OptimiserAgent:
-    """Tree-structured Parzen estimators of Optuna (Bergstra et al. 2011).
-
-    It would propose missing arms. Options are those of `optuna.samplers.TPESampler`.
-    """
-    return _made(setting, engines.OptunaEngine, sampler="TPESampler", **options)
-
-
-@requires("optuna", "torch")
-@handles("delay", "box")
-def optuna_gp(setting: Setting, **options: Any) -> OptimiserAgent:
-    """The Gaussian-process sampler of Optuna: log expected improvement.
-
-    It would propose missing arms. Options are those of `optuna.samplers.GPSampler`.
-    """
-    return _made(setting, engines.OptunaEngine, sampler="GPSampler", **options)
+    made.__name__ = made.__qualname__ = name
+    made.__doc__ = f"{about}\n\nIt would propose missing arms. Options are those of `{takes}`."
+    return made
 
 
-@requires("botorch")
-@handles("delay", "box")
-def botorch_logei(setting: Setting, **options: Any) -> OptimiserAgent:
-    """Log expected improvement of BoTorch (Ament et al. 2023).
-
-    It would propose missing arms. Options are those of `BoTorchEngine`.
-    """
-    return _made(setting, engines.BoTorchEngine, acquisition="log-ei", **options)
-
-
-@requires("botorch")
-@handles("delay", "box")
-def botorch_nei(setting: Setting, **options: Any) -> OptimiserAgent:
-    """Log noisy expected improvement of BoTorch (Letham et al. 2019; Ament et al. 2023).
-
-    It would propose missing arms. Options are those of `BoTorchEngine`.
-    """
-    return _made(setting, engines.BoTorchEngine, acquisition="log-nei", **options)
-
-
-@requires("smac")
-@handles("delay", "box")
-def smac(setting: Setting, **options: Any) -> OptimiserAgent:
-    """SMAC3's facade for black boxes (Lindauer et al. 2022): a Gaussian process and expected improvement.
-
-    It would propose missing arms. Options are those of `smac.Scenario`.
-    """
-    return _made(setting, engines.SMACEngine, **options)
-
-
-@requires("bayes_opt")
-@handles("box")
-def bayes_opt(setting: Setting, **options: Any) -> OptimiserAgent:
-    """The package bayesian-optimization (Nogueira 2014): a Gaussian process and UCB.
-
-    It would propose missing arms. Options are those of `BayesOptEngine`.
-    """
-    return _made(setting, engines.BayesOptEngine, **options)
-
-
-@requires("skopt")
-@handles("box")
-def skopt(setting: Setting, **options: Any) -> OptimiserAgent:
-    """scikit-optimize: a Gaussian process and a portfolio of acquisitions, "gp_hedge".
-
-    It would propose missing arms. Options are those of `skopt.Optimizer`.
-    """
-    return _made(setting, engines.SkoptEngine, **options)
-
-
-def _made(setting: Setting, engine: Any, **options: Any) -> OptimiserAgent:
-    """Return the agent; a first engine is made to check that the package exists and takes the options."""
-    make = partial(engine, **options)
-    with quietly(), from_extra("peers", "optimisers of other libraries"):
-        require_taken(engine, options)
-        make(OptimiserTask(setting.dim, setting.horizon, 0, None))
-    return OptimiserAgent(setting, make)
+_tpe = "Tree-structured Parzen estimators of Optuna (Bergstra et al. 2011)."
+optuna_tpe = _entrant(
+    "optuna_tpe", OptunaEngine, _tpe, "optuna.samplers.TPESampler", "optuna", sampler="TPESampler"
+)
+_gp = "The Gaussian-process sampler of Optuna: log expected improvement."
+optuna_gp = _entrant(
+    "optuna_gp", OptunaEngine, _gp, "optuna.samplers.GPSampler", "optuna", "torch", sampler="GPSampler"
+)
+_logei = "Log expected improvement of BoTorch (Ament et al. 2023)."
+botorch_logei = _entrant(
+    "botorch_logei", BoTorchEngine, _logei, "BoTorchEngine", "botorch", acquisition="log-ei"
+)
+_nei = "Log noisy expected improvement of BoTorch (Letham et al. 2019; Ament et al. 2023)."
+botorch_nei = _entrant("botorch_nei", BoTorchEngine, _nei, "BoTorchEngine", "botorch", acquisition="log-nei")
+_smac = "SMAC3's facade for black boxes (Lindauer et al. 2022): a Gaussian process and expected improvement."
+smac = _entrant("smac", SMACEngine, _smac, "smac.Scenario", "smac")
+_bayes_opt = "The package bayesian-optimization (Nogueira 2014): a Gaussian process and UCB."
+bayes_opt = _entrant("bayes_opt", BayesOptEngine, _bayes_opt, "BayesOptEngine", "bayes_opt", waits=False)
+_skopt = 'scikit-optimize: a Gaussian process and a portfolio of acquisitions, "gp_hedge".'
+skopt = _entrant("skopt", SkoptEngine, _skopt, "skopt.Optimizer", "skopt", waits=False)

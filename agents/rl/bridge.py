@@ -47,9 +47,9 @@ class Rendezvous:
     def question(self) -> Any:
         """Wait for the next question, or raise what the program raised."""
         question = self._questions.get()
-        if isinstance(question, _Ended):
+        if isinstance(question, BaseException):
             self._questions.put(question)  # later calls raise the same error
-            raise question.error
+            raise question
         return question
 
     def answer(self, value: Any) -> None:
@@ -63,11 +63,6 @@ class Rendezvous:
             self._thread.join(PATIENCE)
 
 
-class _Ended:
-    def __init__(self, error: BaseException):
-        self.error = error
-
-
 def _run(work: Callable[[Ask], None], questions: SimpleQueue[Any], answers: SimpleQueue[Any]) -> None:
     def ask(question: Any) -> Any:
         questions.put(question)
@@ -78,17 +73,15 @@ def _run(work: Callable[[Ask], None], questions: SimpleQueue[Any], answers: Simp
 
     try:
         work(ask)
-        questions.put(
-            _Ended(RuntimeError("the learner stopped before the last round; does a callback do so?"))
-        )
+        questions.put(RuntimeError("the learner stopped before the last round; does a callback do so?"))
     except BaseException as error:
-        questions.put(_Ended(error))
+        questions.put(error)
 
 
 class Plays:
-    """Map of actions: points of a box, or the arm nearest to one in the box scaled to [-1, 1]^d, or arms.
+    """Map of a library's actions: points of a box, arms, or with `box` on a finite set the nearest arm.
 
-    With `box` the library plays points of [-1, 1]^d, also where the decision set is finite.
+    Points are of the box scaled to [-1, 1]^d.
     """
 
     def __init__(self, setting: Setting, box: bool):
@@ -127,14 +120,11 @@ class RewardUnit:
         mask = info.get("feedback_mask")
         told = [reward] if "feedback_reward" not in info else np.asarray(info["feedback_reward"])[mask]
         for value in np.abs(np.asarray(told, dtype=np.float64)).tolist():
-            self._add(value)
-
-    def _add(self, value: float) -> None:
-        self._number += 1
-        largest = max(self._scale, value)  # scaled so that no square can overflow
-        if largest > 0.0:
-            squares = (self._number - 1) * (self._scale / largest) ** 2 + (value / largest) ** 2
-            self._scale = largest * float(np.sqrt(squares / self._number))
+            self._number += 1
+            largest = max(self._scale, value)  # scaled so that no square can overflow
+            if largest > 0.0:
+                squares = (self._number - 1) * (self._scale / largest) ** 2 + (value / largest) ** 2
+                self._scale = largest * float(np.sqrt(squares / self._number))
 
 
 class BridgeEnv(gym.Env):

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from gymnasium import Space
 
-from bandit_envs.basics.arguments import require, require_not_negative
+from bandit_envs.basics.arguments import require, require_not_negative, require_switch
 from bandit_envs.basics.types import Floats
 from bandit_envs.environment.observations import make_summary
 from bandit_envs.problem.setting import Setting
@@ -23,18 +23,15 @@ from ..protocol import BaseAgent, handles
 from .bridge import Ask, BridgeEnv, Plays, Rendezvous, RewardUnit
 from .recipe import Recipe, find_algorithm, plays_box, preset_options
 
-HIDDEN = ("oracle", "_oracle")
-
 
 class SB3Agent(BaseAgent):
     """Agent that learns from scratch on the rounds of one trial, in a thread that lives as long as the trial.
 
-    Its rewards are multiples of the published prior std, or of their root mean square so far where no kernel
-    is published: its plays do not depend on the unit of the reward. `act` gives the learner the outcome of
-    the last round and waits for its next action, so all of its computation takes place there.
-    `total_timesteps` is the horizon. Its seed is that of `reset`, also of the global generators of Python,
-    numpy and torch, from which stable-baselines3 draws: `evaluate` restores them after each trial; in a loop
-    of your own, use `agents.agent.generators.preserved_generators`, and do not alternate two learners.
+    Its plays do not depend on the unit of the reward, see `RewardUnit`. `act` gives the learner the outcome
+    of the last round and waits for its next action, so all of its computation takes place there. Its seed is
+    that of `reset`, also of the global generators of Python, numpy and torch, from which stable-baselines3
+    draws: `evaluate` restores them after each trial; in a loop of your own, use
+    `agents.agent.generators.preserved_generators`, and do not alternate two learners.
     """
 
     holds_choice = True
@@ -62,9 +59,8 @@ class SB3Agent(BaseAgent):
         self._rendezvous.question()
 
     def start(self, info: dict[str, Any]) -> None:
-        """Read the arms available in the first round; see `Agent`."""
         require_reset(self._rendezvous is not None)
-        self._news = 0.0, {key: value for key, value in info.items() if key not in HIDDEN}
+        self._news = 0.0, _shown(info)
 
     def offer(self, arms: Any) -> bool:
         """Let the next choice alone be among some arms, (A,), of an algorithm that reads masks."""
@@ -76,7 +72,6 @@ class SB3Agent(BaseAgent):
         return True
 
     def act(self, observation: Floats) -> Any:
-        """Pass the last round's outcome to the learner, and wait for its next action."""
         require_reset(self._rendezvous is not None)
         assert self._rendezvous is not None
         if self._news is not None:  # otherwise the round has not been played: return the same action
@@ -86,7 +81,6 @@ class SB3Agent(BaseAgent):
         return self._action
 
     def update(self, observation: Floats, action: Any, reward: Any, info: dict[str, Any]) -> None:
-        """Store the round's outcome; after the last round the thread ends."""
         require_reset(self._rendezvous is not None)
         self._round += 1
         if self._round == self.setting.horizon:
@@ -95,9 +89,8 @@ class SB3Agent(BaseAgent):
         self._summary.note(action, info)
         self._unit.note(info, float(reward))
         self._summary.unit = self._unit.value
-        seen = {key: value for key, value in info.items() if key not in HIDDEN}
         charged = float(reward) - self.recipe.penalty * info.get("cost", 0.0)
-        self._news = charged / self._unit.value, seen
+        self._news = charged / self._unit.value, _shown(info)
 
     def close(self) -> None:
         """End the learner and its thread; `reset` starts a new one."""
@@ -108,21 +101,20 @@ class SB3Agent(BaseAgent):
         return f"SB3Agent({self.recipe.algorithm.name}, {dict(self.recipe.options)})"
 
 
+def _shown(info: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in info.items() if key not in ("oracle", "_oracle")}
+
+
 def one_word(seed: int) -> int:
     """Return a seed below 2^32, as numpy's global generator requires, from any seed."""
     return int(np.random.SeedSequence(one_seed(seed)).generate_state(1)[0])
 
 
 def _learn(recipe: Recipe, spaces: tuple[Space, Space], horizon: int, seed: int, ask: Ask) -> None:
-    """Run in the thread: make a model and let it learn for one trial."""
     import torch
-    from stable_baselines3.common.utils import set_random_seed
 
     torch.set_num_threads(1)  # of this thread: the networks are small, and trials run in parallel already
-    set_random_seed(seed)
-    model = recipe.model(BridgeEnv(*spaces, ask))
-    model.action_space.seed(seed)
-    model.learn(horizon)
+    recipe.learnt(BridgeEnv(*spaces, ask), horizon, seed)
 
 
 def sb3(
@@ -156,13 +148,10 @@ def sb3(
     given = 'a Setting; `evaluate` gives it to (agents.sb3, {"algorithm": "ppo"})'
     require(isinstance(setting, Setting), "setting", given, setting)
     require_not_negative("penalty", penalty, "it is subtracted from the reward for each unit of cost")
-    if not isinstance(attribute, bool):
-        raise ValueError(f"attribute must be True or False, got {attribute!r}; True credits delayed rewards")
+    require_switch("attribute", attribute)
     chosen = find_algorithm(algorithm)
-    blind = setting.volatile and not chosen.masks
-    require(
-        not blind, "algorithm", '"maskable-ppo" where arms may be missing, which others ignore', algorithm
-    )
+    others = '"maskable-ppo" where arms may be missing, which others ignore'
+    require(chosen.masks or not setting.volatile, "algorithm", others, algorithm)
     known = preset_options(preset, algorithm if isinstance(algorithm, str) else None, setting, attribute)
     box = plays_box(chosen, setting, actions)
     recipe = Recipe(chosen, known | options, box, observation, attribute, float(penalty))

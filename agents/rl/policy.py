@@ -38,23 +38,14 @@ UNREADABLE = pickle.UnpicklingError, RuntimeError, LookupError, TypeError, Value
 
 @dataclass(frozen=True, eq=False)
 class Policy:
-    """Frozen weights with their description; `save` and `load` keep both in one file.
+    """Frozen weights with their description; `save` and `load` keep both in one file."""
 
-    Args:
-        algorithm: name of the algorithm that trained it.
-        options: of its constructor that shape the network, such as "policy_kwargs"; JSON-able.
-        box: True if it plays points of [-1, 1]^d, False for arms.
-        observation: see `bandit_envs.environment.observations.make_summary`.
-        training: environment, length and seed of the training; JSON-able.
-        weights: state of the network, name -> tensor.
-    """
-
-    algorithm: str
-    options: dict[str, Any]
-    box: bool
-    observation: Any
-    training: dict[str, Any]
-    weights: dict[str, Any] = field(repr=False)
+    algorithm: str  # name of the algorithm that trained it
+    options: dict[str, Any]  # of its constructor that shape the network, such as "policy_kwargs"; JSON-able
+    box: bool  # True if it plays points of [-1, 1]^d, False for arms
+    observation: Any  # see `bandit_envs.environment.observations.make_summary`
+    training: dict[str, Any]  # environment, length and seed of the training; JSON-able
+    weights: dict[str, Any] = field(repr=False)  # state of the network, name -> tensor
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write one file, whole or not at all.
@@ -68,7 +59,8 @@ class Policy:
         description = {name: value for name, value in vars(self).items() if name != "weights"}
         content = {"format": FORMAT, "description": json.dumps(description), "weights": self.weights}
         with written_as({"file": "path"}), held(path, WAIT, seconds=PATIENCE):
-            require(_replaceable(path), "path", "new, or a file that Policy.save wrote", os.fspath(path))
+            fresh = not os.path.exists(path) or not os.path.getsize(path) or _is_policy(path)
+            require(fresh, "path", "new, or a file that Policy.save wrote", os.fspath(path))
             sweep_beside(path)
             with whole_file(path) as file:
                 torch.save(content, file)
@@ -79,20 +71,17 @@ class Policy:
         with from_extra("rl", "trained policies"):
             import torch
         check_path("path", path)
+        name = os.fspath(path)
         if not Path(path).is_file():
-            raise ValueError(
-                f"path must be a file that Policy.save wrote; there is none at {os.fspath(path)!r}"
-            )
+            raise ValueError(f"path must be a file that Policy.save wrote; there is none at {name!r}")
         try:
             content = torch.load(path, weights_only=True)
             description = json.loads(content["description"])
             if content["format"] == FORMAT:
                 return Policy(**description, weights=content["weights"])
         except UNREADABLE as error:
-            raise ValueError(
-                f"{os.fspath(path)!r} is damaged or not a file that Policy.save wrote"
-            ) from error
-        raise ValueError(f"{os.fspath(path)!r} has format {content['format']}, not {FORMAT}; train it again")
+            raise ValueError(f"{name!r} is damaged or not a file that Policy.save wrote") from error
+        raise ValueError(f"{name!r} has format {content['format']}, not {FORMAT}; train it again")
 
     def unit(self, setting: Setting) -> float:
         """Return the published prior std, in which rewards were seen in the training."""
@@ -115,10 +104,7 @@ class Policy:
         return network
 
 
-def _replaceable(path: str | os.PathLike[str]) -> bool:
-    """Return True if a file is absent, empty or a policy."""
-    if not os.path.exists(path) or not os.path.getsize(path):
-        return True
+def _is_policy(path: str | os.PathLike[str]) -> bool:
     try:
         Policy.load(path)
     except ValueError:
@@ -145,7 +131,6 @@ class PretrainedAgent(BaseAgent):
         self._started = False
 
     def reset(self, seed: int) -> None:
-        """Clear the memory of the trial; the weights stay."""
         import torch
 
         self._draws = torch.Generator().manual_seed(one_word(seed)).get_state()
@@ -155,7 +140,6 @@ class PretrainedAgent(BaseAgent):
         self._started, self._first = True, True
 
     def act(self, observation: Floats) -> Any:
-        """Play the network's action, given the trial so far."""
         require_reset(self._started)
         if self._action is None:  # otherwise the round has not been played: return the same action
             self._action = self._plays(self._draw(observation))
@@ -214,8 +198,6 @@ SAVED = {
     ("stable_baselines3.common.policies", ""): "a2c",
 }
 
-TRAINED = "a trained model of stable-baselines3, or the path of a file of its save"
-
 
 def from_sb3(
     model: BaseAlgorithm | str | os.PathLike[str], *, observation: Any = None, deterministic: bool = False
@@ -250,10 +232,8 @@ def sb3_model(
     """Trained model of stable-baselines3 with frozen weights; options as `agents.from_sb3`."""
     found = _trained(model)
     normalised = getattr(found.get_vec_normalize_env(), "norm_obs", False)
-    expected = (
-        "trained without VecNormalize(norm_obs=True), whose statistics are not in the model: train it on"
-    )
-    require(not normalised, "model", f"{expected} VecNormalize(env, norm_obs=False)", model)
+    without = "trained without VecNormalize(norm_obs=True), whose statistics are not in the model"
+    require(not normalised, "model", f"{without}: train it on VecNormalize(env, norm_obs=False)", model)
     return PretrainedAgent(setting, TrainedModel.of(found, setting, observation), deterministic)
 
 
@@ -266,14 +246,24 @@ class TrainedModel:
     box: bool
 
     @classmethod
-    def of(cls, model: Any, setting: Setting, observation: Any) -> TrainedModel:
-        """Return the model of a setting whose spaces fit, or raise a ValueError that names both sizes."""
-        box = isinstance(model.action_space, spaces.Box)
+    def of(cls, model: Any, setting: Setting, given: Any) -> TrainedModel:
+        """Return the model of a setting whose spaces fit, or raise a ValueError that names both sizes.
+
+        The observation is the given one, or the only named one of the model's size.
+        """
+        box, size = isinstance(model.action_space, spaces.Box), model.observation_space.shape
         played = Plays(setting, box).space
         fits = played.shape == model.action_space.shape
         fits = fits and getattr(played, "n", None) == getattr(model.action_space, "n", None)
         require(fits, "model", f"trained to play {played}, as the setting has", model.action_space)
-        return cls(model, _observation_of(model, setting, observation), box)
+        known = [name for name in SUMMARIES if name == "none" or not setting.aggregated]
+        offers = known if given is None else [given]
+        tried = [(each, make_summary(each, setting).space.shape) for each in offers]
+        fitting = [each for each, its in tried if its == size]
+        offered = ", ".join(f"{its} of {shown(each)}" for each, its in tried)
+        expected = f"what the model was trained to see, {size}; there is {offered}"
+        require(len(fitting) == 1, "observation", expected, given)
+        return cls(model, fitting[0], box)
 
     def unit(self, setting: Setting) -> float:
         """Return 1: environments and wrappers show rewards as they are."""
@@ -285,21 +275,10 @@ class TrainedModel:
         return self.model.policy
 
 
-def _observation_of(model: Any, setting: Setting, given: Any) -> Any:
-    """Return the given observation, or the only named one of the model's size."""
-    tried = [given] if given is not None else [n for n in SUMMARIES if n == "none" or not setting.aggregated]
-    sizes = [make_summary(each, setting).space.shape for each in tried]
-    fitting = [each for each, size in zip(tried, sizes, strict=True) if size == model.observation_space.shape]
-    offered = ", ".join(f"{size} of {shown(each)}" for each, size in zip(tried, sizes, strict=True))
-    expected = f"what the model was trained to see, {model.observation_space.shape}; there is {offered}"
-    require(len(fitting) == 1, "observation", expected, given)
-    return fitting[0]
-
-
 def _trained(model: str | os.PathLike[str] | Any) -> Any:
-    """Return a trained model, or that of a file; raise for what is neither."""
     found = _loaded(model) if isinstance(model, str | os.PathLike) else model
-    require(hasattr(found, "policy") and hasattr(found, "observation_space"), "model", TRAINED, model)
+    expected = "a trained model of stable-baselines3, or the path of a file of its save"
+    require(hasattr(found, "policy") and hasattr(found, "observation_space"), "model", expected, model)
     return found
 
 
@@ -323,7 +302,6 @@ def _loaded(path: str | os.PathLike[str]) -> BaseAlgorithm:
 
 
 def _algorithm_of(saved: Mapping[str, Any]) -> str:
-    """Return the name of the algorithm that a file describes."""
     module = saved["policy_class"]["__module__"]
     named = [name for (policy, key), name in SAVED.items() if policy == module and (not key or key in saved)]
     if not named:

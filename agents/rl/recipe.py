@@ -15,8 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from bandit_envs.basics.arguments import from_extra
+from bandit_envs.basics.arguments import from_extra, require, require_choice
 from bandit_envs.problem.setting import Setting
+
+from ..named import is_name
 
 RESERVED = {
     "env": "it is the bridge to the loop",
@@ -82,38 +84,22 @@ ALGORITHMS = {
 
 
 def find_algorithm(algorithm: str | type) -> Algorithm:
-    """Return the algorithm of a name in `ALGORITHMS`, or of a class with their constructor and `learn`.
-
-    A subclass of one of these plays its action spaces; any other class plays all action spaces.
-    """
+    """Return the algorithm of a name, or of a class with `learn`; a subclass plays the spaces of its base."""
     if isinstance(algorithm, type) and hasattr(algorithm, "learn"):
         extended = {f"{base.__module__.partition('.')[0]}:{base.__name__}" for base in algorithm.__mro__}
         known = (named for named in ALGORITHMS.values() if named.source in extended)
         return replace(next(known, Algorithm(algorithm)), source=algorithm)
-    if not isinstance(algorithm, str) or algorithm not in ALGORITHMS:
-        raise ValueError(
-            f"algorithm must be a class with a method `learn` or one of {', '.join(ALGORITHMS)}, "
-            f"got {algorithm!r}"
-        )
-    return ALGORITHMS[algorithm]
-
-
-def check_options(learner: type, options: dict[str, Any]) -> None:
-    """Raise unless the constructor takes every option and none of them is reserved."""
-    allowed = [name for name in inspect.signature(learner).parameters if name not in RESERVED]
-    for name in options:
-        if name in RESERVED:
-            raise ValueError(f"options must not hold {name!r}: {RESERVED[name]}")
-        if name not in allowed:
-            raise ValueError(f"{learner.__name__} has no option {name!r}; it takes {', '.join(allowed)}")
+    known = is_name(algorithm, *ALGORITHMS)
+    expected = f"a class with a method `learn` or one of {', '.join(ALGORITHMS)}"
+    require(known, "algorithm", expected, algorithm)
+    return ALGORITHMS[str(algorithm)]
 
 
 def preset_options(
     preset: str, name: str | None, setting: Setting, attributed: bool = False
 ) -> dict[str, Any]:
     """Return options of a constructor, of the preset "bandit" or "library"; None has the library's alone."""
-    if preset not in ("bandit", "library"):
-        raise ValueError(f'preset must be "bandit" or "library", got {preset!r}')
+    require_choice("preset", preset, ("bandit", "library"))
     if preset == "library" or name is None:
         return {}
     replay = {"buffer_size": setting.horizon} if name in WITH_REPLAY else {}
@@ -134,21 +120,22 @@ class Recipe:
 
     def check(self) -> None:
         """Raise unless the model can be made; this imports the libraries."""
-        learner = self.algorithm.load()
-        check_options(learner, dict(self.options))
+        learner, buffer = self.algorithm.load(), {"replay_buffer_class", "replay_buffer_kwargs"}
+        allowed = [name for name in inspect.signature(learner).parameters if name not in RESERVED]
+        for name in self.options:
+            if name in RESERVED:
+                raise ValueError(f"options must not hold {name!r}: {RESERVED[name]}")
+            if name not in allowed:
+                raise ValueError(f"{learner.__name__} has no option {name!r}; it takes {', '.join(allowed)}")
         if self.attribute:
             from stable_baselines3.common.off_policy_algorithm import OffPolicyAlgorithm
 
             if not issubclass(learner, OffPolicyAlgorithm):
-                raise ValueError(
-                    f"attribute=True needs a replay buffer, which {learner.__name__} has not; "
-                    "use dqn, qr-dqn, sac or td3"
-                )
-            for name in self.options.keys() & {"replay_buffer_class", "replay_buffer_kwargs"}:
-                raise ValueError(
-                    f"options must not hold {name!r} with attribute=True, which brings a buffer of its own; "
-                    "leave one of them out"
-                )
+                lacks = f"which {learner.__name__} has not; use dqn, qr-dqn, sac or td3"
+                raise ValueError(f"attribute=True needs a replay buffer, {lacks}")
+            for name in self.options.keys() & buffer:
+                own = "attribute=True, which brings a buffer of its own; leave one of them out"
+                raise ValueError(f"options must not hold {name!r} with {own}")
 
     def model(self, env: Any) -> Any:
         """Return a new model on an environment, with weights from the global generators."""
@@ -162,6 +149,15 @@ class Recipe:
 
             wait_for_feedback(model)
         return model
+
+    def learnt(self, env: Any, steps: int, seed: int) -> Any:
+        """Return a new model after so many steps, seeded as all generators that it draws from."""
+        from stable_baselines3.common.utils import set_random_seed
+
+        set_random_seed(seed)
+        model = self.model(env)
+        model.action_space.seed(seed)
+        return model.learn(steps)
 
     def _arguments(self, env: Any) -> dict[str, Any]:
         # At these sizes a graphics card is slower, and less reproducible.
@@ -181,18 +177,16 @@ class Recipe:
 
 def plays_box(algorithm: Algorithm, setting: Setting, actions: str | None) -> bool:
     """Return True if an algorithm plays points of a box; by default arms, where there are any it can play."""
-    if actions not in (None, "arms", "box"):
-        raise ValueError(f'actions must be None, "arms" or "box", got {actions!r}')
-    box = setting.continuous or (not algorithm.arms if actions is None else actions == "box")
+    require(actions is None or is_name(actions, "arms", "box"), "actions", 'None, "arms" or "box"', actions)
+    box, remedy = setting.continuous or actions == "box", "make the environment without continuous=True"
+    if actions is None and not algorithm.arms:
+        box = True
     if setting.continuous and actions == "arms":
-        raise ValueError('actions="arms" needs arms; make the environment without continuous=True')
+        raise ValueError(f'actions="arms" needs arms; {remedy}')
     if box and not algorithm.box:
-        raise ValueError(
-            f"{algorithm.name} plays arms alone, not the box [-1, 1]^{setting.dim}; make the environment "
-            "without continuous=True, or use ppo, a2c, trpo, sac or td3"
-        )
+        alone = f"{algorithm.name} plays arms alone, not the box [-1, 1]^{setting.dim}"
+        raise ValueError(f"{alone}; {remedy}, or use ppo, a2c, trpo, sac or td3")
     if not box and not algorithm.arms:
-        raise ValueError(
-            f'{algorithm.name} plays boxes alone; use actions="box", which plays the nearest arm'
-        )
+        remedy = 'use actions="box", which plays the nearest arm'
+        raise ValueError(f"{algorithm.name} plays boxes alone; {remedy}")
     return box

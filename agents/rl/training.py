@@ -92,20 +92,25 @@ def train_policy(
     require_integer("total_timesteps", total_timesteps, 1, "give rounds of training, such as 200_000")
     require_integer("num_envs", num_envs, 1, "give the number of environments in the batch, such as 16")
     keywords = dict(env_kwargs or {})
-    _check_drawn(_training_env(environment, keywords))
+    _check_drawn(TrainingSeeds(make(environment, **keywords)))
     seen = SEEN.get(algorithm, "statistics") if observation is None else observation
     chosen = find_algorithm(algorithm)
     made = make(environment, **keywords)
     problem = plain_problem(environment, made)
     setting: Setting = made.get_wrapper_attr("setting")
     box = plays_box(chosen, setting, PLAYED.get(algorithm) if actions is None else actions)
-    recipe = Recipe(chosen, _rollouts(algorithm, setting.horizon, num_envs) | options, box, seen)
+    rounds = min(setting.horizon, LONGEST)
+    sizes = {"n_steps": rounds, "batch_size": max(2, rounds * num_envs // 4)}  # four batches a rollout
+    known = sizes | TRAINING[algorithm] if algorithm in TRAINING else {}
+    recipe = Recipe(chosen, known | options, box, seen)
     shaping = {name: value for name, value in recipe.options.items() if name in ("policy", "policy_kwargs")}
     _check_kept({"algorithm": algorithm, "observation": seen, **shaping})
     recipe.check()
     with preserved_generators():
         envs = _training_envs(environment, problem, keywords, recipe, num_envs, one_word(seed))
-        weights = _train(recipe, envs, total_timesteps, one_word(seed))
+        network = recipe.learnt(envs, total_timesteps, one_word(seed)).policy
+        envs.close()
+    weights = {name: tensor.clone() for name, tensor in network.state_dict().items()}
     done = {
         "environment": environment if isinstance(environment, str) else repr(environment),
         "env_kwargs": keywords,
@@ -113,10 +118,6 @@ def train_policy(
         "seed": seed,
     }
     return Policy(algorithm, shaping, box, seen, json.loads(json.dumps(done, default=_plain)), weights)
-
-
-def _training_env(environment: EnvLike, keywords: dict[str, Any]) -> gym.Env:
-    return TrainingSeeds(make(environment, **keywords))
 
 
 def _check_drawn(env: gym.Env) -> None:
@@ -133,14 +134,6 @@ def _check_drawn(env: gym.Env) -> None:
             "environment must draw a new function at each reset; here training would use the functions that "
             "evaluations play. Take one of random functions, without function_seed"
         )
-
-
-def _rollouts(algorithm: str, horizon: int, num_envs: int) -> dict[str, Any]:
-    """Return options of the training: each rollout of all environments is divided into four batches."""
-    if algorithm not in TRAINING:
-        return {}
-    rounds = min(horizon, LONGEST)
-    return {"n_steps": rounds, "batch_size": max(2, rounds * num_envs // 4), **TRAINING[algorithm]}
 
 
 def _training_envs(
@@ -170,7 +163,7 @@ def _training_envs(
 
 def _maker(environment: EnvLike, keywords: dict[str, Any], recipe: Recipe) -> Callable[[], gym.Env]:
     def one() -> gym.Env:
-        env = _training_env(environment, keywords)
+        env = TrainingSeeds(make(environment, **keywords))
         setting = env.get_wrapper_attr("setting")
         summary, unit = make_summary(recipe.observation, setting), published_unit(setting) or 1.0
         summary.unit = unit
@@ -179,27 +172,14 @@ def _maker(environment: EnvLike, keywords: dict[str, Any], recipe: Recipe) -> Ca
     return one
 
 
-def _train(recipe: Recipe, envs: VecEnv, total_timesteps: int, seed: int) -> dict[str, Any]:
-    from stable_baselines3.common.utils import set_random_seed
-
-    set_random_seed(seed)
-    model = recipe.model(envs)
-    model.action_space.seed(seed)
-    model.learn(total_timesteps)
-    envs.close()
-    return {name: tensor.clone() for name, tensor in model.policy.state_dict().items()}
-
-
 def _check_kept(description: dict[str, Any]) -> None:
     """Raise, before the training and not after it, for values that `Policy.save` could not write."""
     for name, value in description.items():
         try:
             json.dumps(value)
         except TypeError as error:
-            raise ValueError(
-                f"{name} must be made of text and numbers, which a file can keep, got {value!r}; "
-                "use names and Python's own numbers"
-            ) from error
+            kept = f"made of text and numbers, which a file can keep, got {value!r}"
+            raise ValueError(f"{name} must be {kept}; use names and Python's own numbers") from error
 
 
 def _plain(value: Any) -> Any:

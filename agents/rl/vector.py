@@ -83,17 +83,19 @@ class SB3VectorEnv(VecEnv):
 
     def _after_an_end(self, info: dict[str, Any], begun: Floats, done: Bools) -> list[dict[str, Any]]:
         """Return the infos of a step in which some episodes ended, and restart their summaries."""
-        last, ended = info["final_info"], np.flatnonzero(done)
-        told = ("feedback_mask", "feedback_step", "feedback_reward")
-        self._shown.note(self._actions, {key: _chosen(done, last[key], info[key]) for key in told})
-        observed = begun.copy()
+        last, ended, seen = info["final_info"], np.flatnonzero(done), {}
+        for key in ("feedback_mask", "feedback_step", "feedback_reward"):
+            which = done.reshape(-1, *[1] * (last[key].ndim - 1))
+            seen[key] = np.where(which, last[key], info[key])
+        self._shown.note(self._actions, seen)
+        latest = begun.copy()
         for i in ended:
-            observed[i] = info["final_obs"][i]
-        terminal = self._shown.vector(observed)[ended]
+            latest[i] = info["final_obs"][i]
+        terminal = self._shown.vector(latest)[ended]
         self._shown.begin(ended)
         infos = _of_each({k: v for k, v in info.items() if not k.startswith("final")}, np.arange(len(done)))
-        for i, final, seen in zip(ended, _of_each(last, ended), terminal, strict=True):
-            self.reset_infos[i], infos[i] = infos[i], final | {"terminal_observation": seen}
+        for i, final, observed in zip(ended, _of_each(last, ended), terminal, strict=True):
+            self.reset_infos[i], infos[i] = infos[i], final | {"terminal_observation": observed}
         return infos
 
     def close(self) -> None:
@@ -102,7 +104,7 @@ class SB3VectorEnv(VecEnv):
 
     def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
         """Return an attribute of each copy."""
-        return [getattr(self.env._copy(i), attr_name) for i in self._rows(indices)]
+        return [getattr(self.env._copy(i), attr_name) for i in self._get_indices(indices)]
 
     def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
         """Refuse: copies share one simulator."""
@@ -115,19 +117,17 @@ class SB3VectorEnv(VecEnv):
             require(not decisions.continuous, "environment", "one with arms for action_masks", "a box")
             masks = self.env.simulator.masks(np.arange(self.num_envs)).astype(bool)
             given = masks if masks.size else np.ones((self.num_envs, decisions.num_arms), dtype=bool)
-            return list(given[self._rows(indices)])
-        return [getattr(self.env._copy(i), method_name)(*args, **keywords) for i in self._rows(indices)]
+            return list(given[list(self._get_indices(indices))])
+        copies = map(self.env._copy, self._get_indices(indices))
+        return [getattr(copy, method_name)(*args, **keywords) for copy in copies]
 
     def env_is_wrapped(self, wrapper_class: type[Wrapper], indices: Any = None) -> list[bool]:
         """Return False for each copy."""
-        return [False] * len(self._rows(indices))
+        return [False for _ in self._get_indices(indices)]
 
     def get_images(self) -> list[Any]:
         """Return a frame of each copy."""
         return list(self.env.render())
-
-    def _rows(self, indices: Any) -> list[int]:
-        return list(self._get_indices(indices))
 
 
 class _LibraryVectorEnv(VecEnvWrapper):
@@ -160,11 +160,6 @@ def library_vector_env(
     shown, unit = SB3VectorEnv(env, observation), published_unit(setting) or 1.0
     shown._shown.unit = unit
     return _LibraryVectorEnv(shown, Plays(setting, box), unit)
-
-
-def _chosen(which: Bools, first: Any, second: Any) -> Any:
-    """Return rows of the first array where `which` is true, of the second elsewhere."""
-    return np.where(which.reshape(-1, *[1] * (first.ndim - 1)), first, second)
 
 
 def _of_each(info: dict[str, Any], rows: Any) -> list[dict[str, Any]]:
@@ -207,12 +202,9 @@ class AttributedReplayBuffer(ReplayBuffer):
         self._pending[info["t"]] = (np.array(obs), np.array(next_obs), np.array(action), done, infos)
         for slot in np.flatnonzero(info["feedback_mask"]).tolist():
             seen, following, played, ended, noted = self._pending.pop(int(info["feedback_step"][slot]))
-            earned = np.array([self._value(info, slot)], dtype=np.float32)
-            super().add(seen, following, played, earned, ended, noted)
-
-    def _value(self, info: dict[str, Any], slot: int) -> float:
-        cost = info["feedback_cost"][slot] if "feedback_cost" in info else np.zeros(0)
-        return float(info["feedback_reward"][slot] - self.penalty * np.maximum(cost, 0.0).sum())
+            cost = info["feedback_cost"][slot] if "feedback_cost" in info else np.zeros(0)
+            earned = info["feedback_reward"][slot] - self.penalty * np.maximum(cost, 0.0).sum()
+            super().add(seen, following, played, np.array([earned], dtype=np.float32), ended, noted)
 
 
 def wait_for_feedback(model: OffPolicyAlgorithm) -> None:

@@ -15,12 +15,18 @@ from typing_extensions import TypeAliasType
 
 import agents
 from agents import ModelOptions
-from agents.algorithms import changing, duels, safe, separate_models
+from agents.algorithms import changing, classic, delayed, duels, elimination, safe, separate_models
 from agents.algorithms.duels import BandOptions, DuelOptions
-from agents.algorithms.safe import SafeOptions
 from agents.algorithms.separate_models import SeparateModelsAgentOptions
 from agents.model.model import Model
-from agents.objectives.parts import CostModelOptions, PenalisedOptions, model_and_costs, parts_of
+from agents.objectives.parts import (
+    CostModelOptions,
+    PenalisedOptions,
+    ReadingOptions,
+    model_and_costs,
+    parts_of,
+    penalised_parts,
+)
 from agents.options import keywords_of, typed_dict_of
 from agents.registry import resolve_agent
 from agents.saving.data import require_types
@@ -37,9 +43,13 @@ TAKING = {
     BandOptions: duels.duellist,
     CostModelOptions: model_and_costs,
     PenalisedOptions: parts_of,
+    ReadingOptions: penalised_parts,
     SeparateModelsAgentOptions: separate_models.with_separate_models,
-    SafeOptions: safe.safely,
-    changing.WidthOptions: changing._assemble,
+    safe.SetsOptions: safe.safely,
+    classic.WidthOptions: classic.upper_bound,
+    elimination.EliminationOptions: elimination._eliminating,
+    changing.ChangePointOptions: changing._watching,
+    delayed.CensoredOptions: delayed._censoring,
 }
 
 

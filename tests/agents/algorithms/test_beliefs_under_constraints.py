@@ -42,11 +42,8 @@ class Log:
             restart_options={"every": RESTARTS},
         )
         self.agent.reset(0)
-        self.belief, self.window, self.afresh = (
-            belief,
-            np.inf if window is None else window,
-            "reuse" in models,
-        )
+        self.belief, self.afresh = belief, "reuse" in models
+        self.window = np.inf if window is None else window
         self.pairs, self.came, self.rng = [], {}, np.random.default_rng(1)
 
     def play(self, rounds):
@@ -59,11 +56,8 @@ class Log:
                 action = int(self.rng.integers(setting.decisions.num_arms))
             features = setting.context_features(observation[None])[0]
             self.pairs.append(np.concatenate([features, np.ravel(setting.to_point(action))]))
-            self.came[t] = (
-                t + self.rng.poisson(4.0),
-                self.rng.normal(),
-                self.rng.normal(size=setting.num_constraints),
-            )
+            comes, reward = t + self.rng.poisson(4.0), self.rng.normal()
+            self.came[t] = comes, reward, self.rng.normal(size=setting.num_constraints)
             now = np.array([s for s, (arrival, *_) in self.came.items() if arrival == t], dtype=int)
             reward, cost = (np.array([self.came[s][k] for s in now]) for k in (1, 2))
             shown = delivery(t, now, reward, cost.reshape(-1, setting.num_constraints), setting.max_delay)
@@ -74,11 +68,8 @@ class Log:
         now, since = len(self.pairs), 0 if self.agent.book.since is None else self.agent.book.since[0]
         begin = now // EPOCH * EPOCH if self.afresh else 0
         in_time = {s for s, (t, *_) in self.came.items() if t < now and t - s <= self.window}
-        current = [
-            s
-            for s in range(since, now)
-            if s >= begin or (self.came[s][0] >= begin and begin - s <= self.window)
-        ]
+        later = {s for s in range(now) if self.came[s][0] >= begin and begin - s <= self.window}
+        current = [s for s in range(since, now) if s >= begin or s in later]
         return current, np.array([s in in_time for s in current], dtype=bool)
 
     def check_the_reward(self):
@@ -121,11 +112,8 @@ class Log:
 
     def check_the_costs(self):
         since = 0 if self.agent.book.since is None else self.agent.book.since[0]
-        rounds = [
-            s
-            for s, (t, *_) in self.came.items()
-            if s >= since and t < len(self.pairs) and t - s <= self.window
-        ]
+        came = {s: t for s, (t, *_) in self.came.items() if t < len(self.pairs)}
+        rounds = [s for s, t in came.items() if s >= since and t - s <= self.window]
         objective, every = self.agent.objective, np.ones(len(rounds), dtype=bool)
         for j, belief in enumerate(objective.costs):
             cost = np.array([self.came[s][2][j] for s in rounds]) / objective.prior.std

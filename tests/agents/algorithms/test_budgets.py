@@ -89,25 +89,14 @@ def test_while_any_play_is_worth_its_price_the_next_one_is(law, known):
 # --- the Gittins index ---
 
 RNG = np.random.default_rng(0)
-MEAN, STD, PRICE = (
-    RNG.normal(size=(3, 50)),
-    RNG.uniform(1e-3, 3.0, (3, 50)),
-    10.0 ** RNG.uniform(-9, 2, (3, 50)),
-)
+MEAN, STD = RNG.normal(size=(3, 50)), RNG.uniform(1e-3, 3.0, (3, 50))
+PRICE = 10.0 ** RNG.uniform(-9, 2, (3, 50))
 
 
 def test_at_the_index_the_expected_improvement_is_the_price():
     index = gittins_index(MEAN, STD, PRICE)
     improvement = np.exp(log_expected_improvement(MEAN - index, STD))
     np.testing.assert_allclose(improvement, PRICE, rtol=1e-10)
-
-
-def test_the_index_grows_with_mean_and_deviation_and_falls_with_the_price():
-    index = gittins_index(MEAN, STD, PRICE)
-    assert (gittins_index(MEAN + 0.01, STD, PRICE) > index).all()
-    assert (gittins_index(MEAN, 1.01 * STD, PRICE) >= index - 1e-12).all()  # equal where prices are far above
-    assert (gittins_index(MEAN, 1.01 * STD, PRICE)[STD > PRICE] > index[STD > PRICE]).all()
-    assert (gittins_index(MEAN, STD, 1.01 * PRICE) < index).all()
 
 
 def test_of_a_known_arm_the_index_is_its_value_less_the_price():
@@ -254,8 +243,6 @@ def test_where_costs_differ_much_improvement_per_cost_finds_more_with_a_small_bu
     costs = {"law": "log-gp", "budget": 5, "median": 0.2, "known": True}
     keywords = {"budget": costs, "length_scale": 0.05, "noise_std": 0.01, "normalize": False, "horizon": 60}
     result = evaluate("GPBandit-Budget-v0", field, trials=8, env_kwargs=keywords)
-    at = np.array([1.0])
-    ours, theirs = (
-        over_budget(result.simple_regret[label], result.spent[label], at).mean() for label in ("EIpu", "EI")
-    )
+    pairs = [(result.simple_regret[label], result.spent[label]) for label in ("EIpu", "EI")]
+    ours, theirs = (over_budget(*pair, np.array([1.0])).mean() for pair in pairs)
     assert ours < theirs / 2

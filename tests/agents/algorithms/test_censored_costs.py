@@ -106,8 +106,7 @@ def test_without_delays_it_does_not_matter_what_pending_costs_count_as():
 
 
 def test_hallucinated_costs_are_known_better_before_they_come():
-    (told,), (certain,) = (
-        played(5, cost_belief=name, rule="ucb")[0].objective.costs for name in ("delivered", "hallucinated")
-    )
+    names = ("delivered", "hallucinated")
+    (told,), (certain,) = (played(5, cost_belief=name, rule="ucb")[0].objective.costs for name in names)
     assert (certain.std(HERE) <= told.std(HERE) + 1e-12).all()
     assert certain.std(HERE).min() < 0.5 * told.std(HERE).min()

@@ -82,12 +82,8 @@ def test_the_theory_reading_assumes_the_noise_of_the_paper():
 def test_uniform_rounds_are_uniform_over_the_arms():
     agent = agents.make("gp-ucb-no-detector", on_a_line(4, horizon=4), num_trials=4000)
     agent.reset(range(4000))
-    info = {
-        "feedback_mask": np.ones((4000, 1), dtype=bool),
-        "feedback_step": np.zeros((4000, 1), dtype=np.int64),
-        "feedback_reward": np.zeros((4000, 1)),
-    }
-    observation = np.zeros((4000, 1))
+    zeros = observation = np.zeros((4000, 1))
+    info = {"feedback_mask": zeros == 0, "feedback_step": zeros.astype(int), "feedback_reward": zeros}
     agent.update(observation, agent.act(observation), None, info)
     counts = np.bincount(agent.act(observation), minlength=4)  # knows something, and plays any arm
     assert np.abs(counts - 1000).max() < 4 * np.sqrt(4000 * 3 / 16)

@@ -12,7 +12,6 @@ import bandit_envs  # noqa: F401 (registers the ids)
 from agents.acquisition.by_name import RULES, UNITLESS
 from agents.algorithms.composed import IMPROVING
 from agents.beliefs.by_name import BELIEFS
-from agents.beliefs.censored import Censored
 from agents.beliefs.imputed import Hallucinated
 from agents.kernels.amplitude import InContext, without_contexts
 from agents.objectives.base import Reward
@@ -200,14 +199,9 @@ def test_the_play_after_a_restart_knows_nothing_though_an_epoch_ends_with_it(eve
     openings = set()
     for seed in range(12):
         observation, _ = env.reset(seed=0)
-        agent = agents.make(
-            "gp-agent",
-            env.get_wrapper_attr("setting"),
-            constraint="dual",
-            constraint_options={"reuse": False, "epoch": 20},
-            restart="periodic",
-            restart_options={"every": every},
-        )
+        epochs = {"constraint": "dual", "constraint_options": {"reuse": False, "epoch": 20}}
+        starts = {"restart": "periodic", "restart_options": {"every": every}}
+        agent = agents.make("gp-agent", env, **epochs, **starts)
         agent.reset(seed)
         for arm in range(20):  # whatever it would play: all have seen the same
             agent.act(observation)
@@ -234,12 +228,6 @@ def test_an_agent_without_contexts_does_not_look_at_those_of_a_box_either():
     assert agent.recommend().action.shape == (1,)  # asks for no observation
 
 
-def threshold(**keywords):
-    agent = agents.make("gp-agent", setting(**keywords), restart="cpd")
-    agent.reset(0)
-    return float(np.max(agent.restart.watch.detectors[0].rates.theta))
-
-
 @pytest.mark.parametrize("rule", UNITLESS)
 @pytest.mark.parametrize("constraint", APART)
 def test_a_rule_without_units_is_refused_where_scores_are_weighed_against_costs(rule, constraint):
@@ -255,18 +243,6 @@ def test_every_rule_plays_what_its_trials_play_alone(rule):
     together = played({"it": spec}, **short)["it"]
     alone = played({"it": lambda setting: agents.make("gp-agent", setting, rule=rule)}, **short)["it"]
     np.testing.assert_array_equal(together, alone)
-
-
-def test_censored_keeps_the_window_and_bound_it_is_given():
-    agent = made(belief="censored", belief_options={"window": 4, "reward_bound": 2.0})
-    agent.reset(0)
-    assert isinstance(agent.belief, Censored)
-    assert (agent.belief.window, agent.belief.reward_bound) == (4, 2.0)
-
-
-@pytest.mark.long
-def test_noisy_costs_raise_the_threshold():
-    assert threshold(constraint_noise_std=1.0) > threshold(constraint_noise_std=0.1) == threshold()
 
 
 def test_a_constraint_needs_a_setting_with_constraints():
@@ -292,10 +268,7 @@ def test_detectors_of_a_batch_are_set_by_the_noise_of_their_own_trials(spec):
 @pytest.mark.parametrize(
     ("options", "named"),
     [
-        (
-            {"restart": "cpd", "restart_options": {"foo": 1}},
-            r"restart_options .* of 'cpd' \(xi_.*foo",
-        ),
+        ({"restart": "cpd", "restart_options": {"foo": 1}}, r"restart_options .* of 'cpd' \(xi_.*foo"),
         ({"restart": "periodic"}, r"restart_options must be options of 'periodic' \(every\), got None"),
         ({"restart": "never", "restart_options": {"every": 2}}, r"restart_options .*\(it takes none\)"),
         ({"restart_options": 3}, "restart_options must be a dict of names or None, got 3"),

@@ -5,11 +5,9 @@ import warnings
 import numpy as np
 import pytest
 from penalised_cases import ARMS, BOTH, EPOCH, HORIZON, Run, discs
-from players import play
-from sklearn.gaussian_process.kernels import ConstantKernel, Matern
+from sklearn.gaussian_process.kernels import Matern
 
 import agents
-import bandit_envs
 from agents.agent import domain
 from agents.model.choice import argmax_with_ties
 from bandit_envs import Decisions, Problem, Setting
@@ -95,18 +93,6 @@ def test_three_constraints_in_contexts_are_learnt_with_and_without_delays(spec, 
     assert hard["it"] < hard["free"]  # Algorithm 3 mixes arms above and below zero, so by less
 
 
-@pytest.mark.parametrize("name", EVERY_NAME)
-def test_recommendations_in_a_context_are_made_with_constraints(name):
-    env = bandit_envs.make(in_contexts(horizon=60))
-    observation, _ = env.reset(seed=0)
-    agent = agents.make(name, env)
-    agent.reset(0)
-    _, observation = play(env, agent, observation, 60)
-    best = agent.recommend(observation)
-    assert 0 <= best.action < 25
-    assert np.shape(best.mean) == np.shape(best.std) == ()
-
-
 SETTING = Setting(arms=ARMS, kernel=Matern(1.0, nu=2.5), num_constraints=1)
 
 
@@ -128,21 +114,6 @@ def test_warnings_for_a_linear_psi_and_for_algorithm_2_under_constraint_noise():
 def test_options_override_the_paper_reading(name):
     agent = agents.make(name, discs(), reading="paper", initial=3, epoch=5)
     assert agent.model.initial == 3
-
-
-@pytest.mark.sampled(1)
-@pytest.mark.parametrize("constraint", ["dual", "multiplicative"])
-def test_a_composed_agent_reads_the_paper_too(constraint):
-    name = BOTH[constraint == "dual"]
-    problem = discs(horizon=45)
-    kernel = ConstantKernel(4.0) * Matern(2.0, nu=2.5)
-    options = {"reading": "paper", "epoch": 10}
-    specs = {
-        "composed": ("gp-agent", {"kernel": kernel, "constraint": constraint, "constraint_options": options}),
-        "named": (name, {"kernel": kernel, **options}),
-    }
-    plays = evaluate(problem, specs, trials=2).actions
-    np.testing.assert_array_equal(plays["composed"], plays["named"])
 
 
 @pytest.mark.parametrize("name", BOTH)

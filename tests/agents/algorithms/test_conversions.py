@@ -107,9 +107,8 @@ def test_where_all_would_have_converted_a_play_without_a_click_is_none():
     known = laplace(PlayedRows(design, count, total, offset), Clicks())
     np.testing.assert_allclose(fit.weight, known.weight, atol=1e-9)
     z = aged.z(fit.weight)
-    np.testing.assert_allclose(
-        aged.information(z, Clicks()), count * Clicks().curvature(z), rtol=1e-9, atol=1e-12
-    )
+    information = aged.information(z, Clicks())
+    np.testing.assert_allclose(information, count * Clicks().curvature(z), rtol=1e-9, atol=1e-12)
 
 
 def test_an_absence_that_is_reported_counts_at_once():
@@ -138,10 +137,10 @@ def test_a_dropped_play_counts_no_more_and_a_restart_is_the_prior():
 def test_without_delay_conversions_are_the_clicks_that_they_are():
     at_once = {**SMALL, "delay": {"law": "conversions", "base": "immediate"}}
     late, prompt = (
-        evaluate("GPBandit-Clicks-v0", ["laplace-ucb"], trials=3, env_kwargs=keywords)
+        evaluate("GPBandit-Clicks-v0", ["laplace-ucb"], trials=3, env_kwargs=keywords).actions["laplace-ucb"]
         for keywords in (at_once, SMALL)
     )
-    np.testing.assert_array_equal(late.actions["laplace-ucb"], prompt.actions["laplace-ucb"])
+    np.testing.assert_array_equal(late, prompt)
 
 
 LATE = {"law": "conversions", "base": {"law": "geometric", "mean": 5}, "lost": 0.3}

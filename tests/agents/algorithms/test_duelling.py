@@ -104,9 +104,8 @@ def test_pop_bo_recommends_the_likeliest_arm_that_met_another():
     assert agent.recommend().action == worth.argmax()
     root, weight = agent.belief.root, agent.belief.likeliest
     assert np.linalg.norm(weight) <= 2.0 * (1 + 1e-6)
-    slope = agent.belief.rows.design.T @ (
-        agent.belief.rows.plays * expit(agent.belief.rows.z(weight)) - agent.belief.rows.total
-    )
+    rows = agent.belief.rows
+    slope = rows.design.T @ (rows.plays * expit(rows.z(weight)) - rows.total)
     np.testing.assert_allclose(slope, -weight * np.linalg.norm(slope) / np.linalg.norm(weight), atol=1e-4)
     assert root.shape == (FEW["num_arms"], len(weight))
 
@@ -176,11 +175,9 @@ def test_the_belief_is_that_of_the_textbook_whatever_the_order_of_the_arms():
 
 
 def test_a_constant_added_to_the_utilities_changes_no_play():
-    played = [
-        evaluate(DUEL, {"it": ("maxminlcb", {"prior_mean": mean})}, trials=2, env_kwargs={"horizon": 30})
-        for mean in (0.0, 64.0)
-    ]
-    np.testing.assert_array_equal(*(result.actions["it"] for result in played))
+    field = {mean: ("maxminlcb", {"prior_mean": float(mean)}) for mean in ("0", "64")}
+    played = evaluate(DUEL, field, trials=2, env_kwargs={"horizon": 30}).actions
+    np.testing.assert_array_equal(played["0"], played["64"])
 
 
 @pytest.mark.sampled(2)
@@ -223,15 +220,6 @@ def test_the_mixture_band_covers_all_pairs_in_all_rounds_of_adaptive_play():
     assert failed <= 200 * delta
 
 
-def test_a_band_of_a_tenth_of_the_width_fails():
-    env, agent, observation = start("maxminlcb", 0, NORMED, width="mixture")
-    q = env.unwrapped.simulator.trials[0].means[0][0]
-    true = np.log(q / (1 - q))[:, None] - np.log(q / (1 - q))
-    contest = agent.contest(observation)
-    middle, half = (contest.lower + contest.upper) / 2, (contest.upper - contest.lower) / 20
-    assert (abs(true - middle) > half).any()
-
-
 def test_pop_bo_finds_the_most_where_the_first_centre_is_far_away():
     bound, width, (i, j, x) = 6.0, 0.1, (2, 16, 6)
     setting = Setting(arms=unit_grid(30), kernel=make_kernel("rbf", 0.2), duel=True)
@@ -250,9 +238,8 @@ def test_pop_bo_finds_the_most_where_the_first_centre_is_far_away():
     ]
     for arm in (0, x, 25):
         ahead = belief.root[arm] - belief.root[i]
-        best = minimize(
-            lambda w, ahead=ahead: -(ahead @ w), 0.9 * likeliest, constraints=inside, method="SLSQP"
-        )
+        start = 0.9 * likeliest
+        best = minimize(lambda w, ahead=ahead: -(ahead @ w), start, constraints=inside, method="SLSQP")
         assert found[arm] == pytest.approx(-best.fun, abs=1e-4)
 
 

@@ -14,14 +14,16 @@ from players import play
 from scipy.stats import binomtest
 
 import agents
-from agents.algorithms.elimination import BANDS
+from agents.algorithms.elimination import BANDS, WAITS
 from agents.model.rounds import Delivery
 from agents.registry import resolve_agent
 from agents.restarts.base import doubling_lengths, growing_lengths, quantile_wait
-from bandit_envs import BanditVectorEnv
+from bandit_envs import BanditEnv, BanditVectorEnv
 from bandit_envs.kernels.kernels import make_kernel
+from bandit_envs.laws.delays import Constant, PoissonDelay
 from bandit_envs.problem.feedback import delivery
 from bandit_envs.problems.synthetic import synthetic
+from gpbandits import evaluate
 from gpbandits.theory.regret import mvr_bound
 
 ELIMINATING = [name for name in GAUSSIAN if takes(name, band="plain")]
@@ -39,7 +41,7 @@ LENGTHS = {
     "phased-elimination": doubling_lengths(HORIZON, 16),
     "batch-and-sort": growing_lengths(HORIZON),
 }
-ONE = np.zeros(1)
+ONE, HERE = np.zeros(1), np.zeros(1, dtype=np.int64)
 
 
 def test_growing_batches_are_those_of_the_sheet():
@@ -104,9 +106,8 @@ class ByTheBook:
         self.played, self.values, self.round = [], [], 0
 
     def variance(self) -> Any:
-        return np.diag(
-            references.posterior(self.gram, LAMBDA, np.array(self.played, int), np.array(self.values))[1]
-        )
+        played, values = np.array(self.played, int), np.array(self.values)
+        return np.diag(references.posterior(self.gram, LAMBDA, played, values)[1])
 
     def learn(self, arm: int, value: float) -> None:
         self.round += 1
@@ -142,7 +143,7 @@ def test_what_is_struck_off_and_what_is_played_is_by_the_book(name, first, band,
     book, arms = ByTheBook(BATCHES[name, first], band, 0.02, noise_std), []
     of_largest_variance = []
     for t in range(HORIZON):
-        np.testing.assert_array_equal(agent.belief.active(np.zeros(1, dtype=np.int64))[0], book.active)
+        np.testing.assert_array_equal(agent.belief.active(HERE)[0], book.active)
         arms.append(agent.act(ONE))
         variance = np.where(book.active, book.variance(), -np.inf)
         of_largest_variance.append(variance[arms[-1]] >= variance.max() - 1e-8)
@@ -166,7 +167,7 @@ LEARNT: dict[str, Any] = {
 @pytest.mark.parametrize("name", ELIMINATING)
 def test_what_is_learnt_within_a_batch_holds_for_its_values_too(name, learnt):
     agent: Any = resolve_agent(name)(SETTING)
-    other, here = replace(agent.model, **LEARNT[learnt]), np.zeros(1, dtype=np.int64)
+    other, here = replace(agent.model, **LEARNT[learnt]), HERE
     told, remodelled, fresh = (agent._parts[0](model, 1) for model in (agent.model, agent.model, other))
     for belief in (told, remodelled, fresh):
         for arm in (9, 9, 9, 2, 2, 4):
@@ -176,18 +177,6 @@ def test_what_is_learnt_within_a_batch_holds_for_its_values_too(name, learnt):
         belief.forget(here)
     np.testing.assert_array_equal(remodelled.active(here), fresh.active(here))
     assert not np.array_equal(told.active(here), fresh.active(here))
-
-
-@pytest.mark.parametrize("name", ELIMINATING)
-def test_an_arm_that_is_struck_off_strikes_off_no_other(name):
-    independent = replace(SETTING, kernel=make_kernel("rbf", 1e-3))
-    agent: Any = resolve_agent(name)(independent)
-    agent.reset(0)
-    trial = np.zeros(1, dtype=np.int64)
-    agent.belief._active[0, 0, 9] = False
-    agent.belief.receive(Delivery.of_values(trial, np.array([9]), np.full(1, 50.0)))
-    agent.belief.forget(trial)
-    np.testing.assert_array_equal(np.flatnonzero(~agent.belief.active(trial)[0]), [9])
 
 
 @pytest.mark.parametrize("name", [name for name in ELIMINATING if name != "batch-and-sort"])  # ignores them
@@ -209,14 +198,13 @@ def test_a_belief_s_deviations_are_those_of_all_plays_but_of_what_is_dropped():
     agent: Any = resolve_agent("bpe")(SETTING)
     agent.reset(0)
     late = delivery(0, np.empty(0, int), np.empty(0), np.empty((0, 0)), HORIZON)
-    here = np.zeros(1, dtype=np.int64)
-    before, known = agent.belief.std(here)[0], agent.posterior(ONE)
+    before, known = agent.belief.std(HERE)[0], agent.posterior(ONE)
     arm = agent.act(ONE)
     agent.update(ONE, arm, 0.0, late)
-    assert agent.belief.std(here)[0, arm] < 0.2 < before[arm]
+    assert agent.belief.std(HERE)[0, arm] < 0.2 < before[arm]
     np.testing.assert_array_equal(agent.posterior(ONE), known)  # no value was delivered
     agent.drop(np.zeros(1, int), np.zeros(1, int))
-    np.testing.assert_allclose(agent.belief.std(here)[0], before, rtol=1e-12)
+    np.testing.assert_allclose(agent.belief.std(HERE)[0], before, rtol=1e-12)
 
 
 @pytest.fixture(scope="module", params=ELIMINATING)
@@ -264,21 +252,6 @@ def test_the_recommended_arm_is_that_of_all_values(trials):
     assert regret.mean() < 0.1 * np.ptp(means, axis=1).mean()
 
 
-def test_a_band_for_a_hundredth_of_the_noise_strikes_off_the_best_arm():
-    noisy = synthetic(
-        function="rkhs", rkhs_norm=1.5, kernel="matern52", num_arms=25, horizon=200, noise_std=2.0
-    )
-    options = {"noise_std": 0.02, "noise_variance": 4.0, "rkhs_bound": 0.01}
-    env = BanditVectorEnv(noisy, 40, autoreset_mode="Disabled")
-    observation, _ = env.reset(seed=list(range(40)))
-    agent = resolve_agent(("bpe", options))(env.setting, num_trials=40)
-    agent.reset(list(range(40)))
-    play(env, agent, observation, noisy.horizon)
-    means = np.array([trial.means[0, 0] for trial in env.simulator.trials])  # type: ignore[union-attr]
-    stayed = agent.belief.active(np.zeros(40, dtype=np.int64))[np.arange(40), means.argmax(axis=1)]
-    assert binomtest(int((~stayed).sum()), 40).proportion_ci(0.99).low > 0.1
-
-
 @pytest.mark.parametrize(
     ("option", "value"), [("first", 0), ("band", "wide"), ("band", -1.0), ("initial", 3), ("delta", 1.0)]
 )
@@ -292,3 +265,85 @@ def test_the_bound_of_mvr_is_the_formula():
     expected = 2.0 * width * np.sqrt(2.0 / np.log(1.0 + 1.0 / 0.01) * 6.0 / 100)
     computed = mvr_bound(np.array([100]), np.array([6.0]), 0.01, bound=1.5, noise_std=0.1, num_arms=25)
     np.testing.assert_allclose(computed, expected, rtol=1e-14)
+
+
+# --- batches that wait ---
+
+POISSON = on_a_line(15, horizon=200, rkhs_bound=1.0, delay=PoissonDelay(5.0))
+LATE = {"law": "poisson", "mean": 10}
+
+
+def ends(setting: Any, **options: Any) -> set[int]:
+    agent = agents.make("bpe-delay", setting, **options)
+    agent.reset(0)
+    return agent.restart.ends
+
+
+def regret_of(agent: Any, delay: Any = LATE) -> Any:
+    problem = {"num_arms": 20, "horizon": 120, "delay": delay}
+    return evaluate("GPBandit-RKHS-v0", {"it": agent}, trials=2, seed=3, env_kwargs=problem).regret["it"]
+
+
+@pytest.mark.long
+def test_without_extra_rounds_it_is_bpe():
+    np.testing.assert_array_equal(regret_of(("bpe-delay", {"wait": 0})), regret_of("bpe"))
+    assert (regret_of("bpe-delay") != regret_of("bpe")).any()
+
+
+@pytest.mark.sampled(2)
+@pytest.mark.parametrize("wait", [None, *WAITS])
+def test_without_delays_nothing_is_waited_for(wait):
+    np.testing.assert_array_equal(regret_of(("bpe-delay", {"wait": wait}), None), regret_of("bpe", None))
+
+
+def test_where_no_law_is_published_the_longest_delay_is_waited_for():
+    withheld = replace(POISSON, delay=None, max_delay=12)
+    assert ends(withheld) == ends(POISSON, wait=12) == ends(replace(POISSON, max_delay=12), wait="max_delay")
+    assert ends(withheld) != ends(POISSON)
+
+
+def test_nothing_is_waited_for_that_never_arrives():
+    assert ends(replace(POISSON, max_delay=3), wait="sub-exponential") == ends(POISSON, wait=3)
+
+
+def test_what_all_comes_in_time_is_learnt_before_arms_are_struck_off():
+    constant = replace(POISSON, delay=Constant(8), max_delay=8)
+    assert ends(constant) == ends(constant, wait=8)
+
+
+# --- stages ---
+
+CONTEXTUAL = synthetic(
+    function="gp", num_arms=12, num_contexts=3, horizon=60, noise_std=0.1, delay={"law": "poisson", "mean": 4}
+)
+
+
+def test_the_default_width_is_that_of_the_theorem():
+    agent: Any = agents.make("sup-kernel-ucb", SETTING, noise_variance=LAMBDA, delta=0.05)
+    width = 1.0 + 0.1 / np.sqrt(LAMBDA) * np.sqrt(2.0 * np.log(2.0 * HORIZON * 15 / 0.05))
+    np.testing.assert_allclose(agent.band(np.ones((1, 1)), np.ones((1, 1))), width, rtol=1e-12)
+
+
+def test_a_play_counts_in_its_stage_before_its_value_comes_and_until_it_never_will():
+    agent: Any = agents.make("sup-kernel-ucb", SETTING, band=1.0)
+    agent.reset(0)
+    before = agent.processes[0].std(HERE)
+    arm = agent.act(ONE)
+    agent.update(ONE, arm, 0.0, delivery(0, np.empty(0, int), np.empty(0), np.empty((0, 0)), HORIZON))
+    assert agent.stage_of == [0]
+    assert agent.processes[0].std(HERE)[0, arm] < 0.2 * before[0, arm]
+    agent.drop(np.zeros(1, dtype=int))
+    np.testing.assert_allclose(agent.processes[0].std(HERE), before, atol=1e-9)
+
+
+def test_contexts_have_arms_of_their_own_and_late_values_are_learnt():
+    env = BanditEnv(CONTEXTUAL)
+    observation, _ = env.reset(seed=0)
+    agent: Any = agents.make("sup-kernel-ucb", env.setting, band=1.0)
+    agent.reset(0)
+    truth: Any = env.simulator.trials[0]
+    play(env, agent, observation, CONTEXTUAL.horizon)
+    best = truth.means[0, 0].reshape(3, 12)
+    found = [agent.recommend(view).action for view in env.setting.scaled_contexts]
+    loss = best.max(axis=1) - best[np.arange(3), found]
+    assert (loss < 0.3 * np.ptp(best, axis=1)).all()

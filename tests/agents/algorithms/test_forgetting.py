@@ -58,9 +58,7 @@ def test_values_that_come_late_in_units_of_time_have_the_age_of_their_plays(name
         played = np.arange(now + 1)
         np.testing.assert_array_equal(clock.age(clock.delay(played, now), now), now - played)
     setting = Setting(arms=unit_grid(20), horizon=50, kernel=make_kernel("rbf"), noise_std=0.1)
-    in_time = Setting(
-        arms=unit_grid(20), horizon=50, kernel=make_kernel("rbf"), noise_std=0.1, query_times=times
-    )
+    in_time = setting.with_facts(query_times=times)
     make = {
         "sw-gp-ucb": partial(sliding_window, window=12),
         "tv-gp-ucb": partial(time_varying, eps=0.1),

@@ -61,7 +61,8 @@ def test_a_round_tells_what_the_chances_say_of_the_last_plays():
         agent.update(ONE, arm, total, summed(total))
         recent = np.array([2, 7, 7, 4][: t + 1][::-1][:3])
         chance = np.array([0.5, 0.3, 0.1])[: t + 1]
-        uncertain = (chance * (1 - chance)) @ expected.square[recent]
+        square = expected.mean[recent] ** 2 + np.maximum(expected.variance[recent], 0.0)
+        uncertain = (chance * (1 - chance)) @ square
         expected.observe(recent, chance, total, 0.01 * chance.sum() + uncertain)
         np.testing.assert_allclose(agent.functionals.mean, expected.mean, atol=1e-12)
         np.testing.assert_allclose(agent.functionals.covariance, expected.covariance, atol=1e-12)

@@ -149,19 +149,6 @@ def test_every_cost_has_the_lambda_of_its_own_noise(name):
         np.testing.assert_allclose(belief.std_posterior.noise, withheld.model.noise_variance)
 
 
-def test_noise_on_costs_changes_what_is_played():
-    field = {"quiet": ("config", {}), "loud": ("config", {"constraint_noise_std": 5.0})}
-    actions = evaluate(PROBLEMS["one cost"], field, trials=2).actions
-    assert (actions["quiet"] != actions["loud"]).any()
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_a_feasible_problem_is_not_declared_infeasible(name):
-    run = play(PROBLEMS["two costs"], name)
-    assert not run.infeasible.any()
-    assert (run.agent.infeasible_since == -1).all()
-
-
 def test_results_say_when_an_agent_found_the_problem_infeasible():
     sure = {"centre": [0.0, 5.0], "restart": "periodic", "restart_options": {"every": 7}}
     field = {"sure": ("config", sure), "unsure": "config", "blind": "gp-ucb"}

@@ -16,11 +16,8 @@ from gpbandits import evaluate
 
 SEEN = np.zeros(1)
 ARMS = np.linspace(0.0, 1.0, 50)[:, None]
-REFERENCES = [
-    name
-    for name in agents.names()
-    if "a reference" in " ".join(str(resolve_agent(name).make.__doc__).split())
-]
+SAID = {name: " ".join(str(resolve_agent(name).make.__doc__).split()) for name in agents.names()}
+REFERENCES = [name for name, said in SAID.items() if "a reference" in said]
 
 
 def fed(name, plays, values, costs=None, spent=None, seed=0, contexts=None, observations=None, **options):
@@ -123,10 +120,8 @@ def test_a_budget_makes_cheap_plays_better(name):
 
 
 def test_where_nothing_keeps_its_limits_the_least_excess_comes_first():
-    outcomes = OutcomeTable(
-        np.array([1.0, 2.0, 3.0]), np.array([[0.5, 0.0], [0.1, 0.2], [4.0, 0.0]]), np.ones(3)
-    )
-    unit = np.ones(2)
+    reward, costs = np.array([1.0, 2.0, 3.0]), np.array([[0.5, 0.0], [0.1, 0.2], [4.0, 0.0]])
+    outcomes, unit = OutcomeTable(reward, costs, np.ones(3)), np.ones(2)
     assert preference(outcomes, unit).argmax() == 1
     assert preference(outcomes, np.array([1.0, 0.1])).argmax() == 0  # units of each cost
     kept = outcomes._replace(cost=np.array([[0.5, 0.0], [0.1, 0.2], [-4.0, 0.0]]))

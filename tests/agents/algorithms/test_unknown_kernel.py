@@ -9,15 +9,16 @@ from scipy.stats import binomtest
 from sklearn.gaussian_process.kernels import RBF, Matern
 
 import agents
-from agents.agent.assumptions import LengthScaleGrowth, shrunk
-from agents.agent.model_ensemble import NOBODY, CandidateRecord, ModelEnsemble
+from agents.agent.assumptions import LengthScaleGrowth
+from agents.agent.model_ensemble import NOBODY, CandidateRecord
 from agents.algorithms import unknown_kernel
 from agents.kernels.amplitude import inflation
 from agents.registry import resolve_agent
-from bandit_envs import BanditVectorEnv, Decisions, Problem, Setting
+from bandit_envs import BanditEnv, BanditVectorEnv, Decisions, Problem, Setting
 from bandit_envs.kernels.kernels import TableKernel, make_kernel
 from bandit_envs.laws import Gaussian, GPSample, KnownFunction, RKHSFunction, delays
 from bandit_envs.problem.decisions import unit_grid
+from bandit_envs.problem.feedback import delivery
 from gpbandits import evaluate
 
 NAMED = [name for name in agents.names() if resolve_agent(name).make.__module__ == unknown_kernel.__name__]
@@ -31,14 +32,8 @@ LAWS = {"plain": {}, "late": {"delay": delays.PoissonDelay(3.0)}}
 
 
 def drawn(arms=40, horizon=60, **laws):
-    return Problem(
-        Decisions(unit_grid(arms)),
-        GPSample(),
-        make_kernel("matern52", 0.1),
-        Gaussian(0.1),
-        horizon=horizon,
-        **laws,
-    )
+    parts = Decisions(unit_grid(arms)), GPSample(), make_kernel("matern52", 0.1), Gaussian(0.1)
+    return Problem(*parts, horizon=horizon, **laws)
 
 
 def needle(x):
@@ -46,24 +41,21 @@ def needle(x):
 
 
 def known(horizon=80, noise=0.0):
-    return Problem(
-        Decisions(unit_grid(50)),
-        KnownFunction(needle),
-        make_kernel("rbf", 0.2),
-        Gaussian(noise),
-        horizon=horizon,
-    )
+    parts = Decisions(unit_grid(50)), KnownFunction(needle), make_kernel("rbf", 0.2), Gaussian(noise)
+    return Problem(*parts, horizon=horizon)
 
 
 def actions(problem, *spec, trials=3):
     return evaluate(problem, {"it": spec}, trials=trials).actions["it"]
 
 
+def told(t, value):
+    return delivery(t, np.array([t]), np.array([value]), np.empty((1, 0)))
+
+
 def played(agent, problem, rounds, seed=0):
     """An agent that has played some rounds of one trial."""
-    import bandit_envs
-
-    env = bandit_envs.make(problem)
+    env = BanditEnv(problem)
     observation, _ = env.reset(seed=seed)
     agent = agent(env.get_wrapper_attr("setting"))
     agent.reset(seed)
@@ -140,12 +132,7 @@ def test_the_turn_is_that_of_the_smallest_regret_bound():
         turns = agent.record.chosen[0].copy()
         expected = np.argmin(np.sqrt(turns + 1) * (bound * np.sqrt(gain) + gain))
         action = agent.act(observation)
-        info = {
-            "feedback_mask": np.array([True]),
-            "feedback_step": np.array([agent.round]),
-            "feedback_reward": np.array([0.3]),
-        }
-        agent.update(observation, action, 0.3, info)
+        agent.update(observation, action, 0.3, told(agent.round, 0.3))
         assert np.flatnonzero(agent.record.chosen[0] > turns) == [expected]
 
 
@@ -158,9 +145,8 @@ def test_five_shorter_candidates_are_there_at_the_start_and_more_as_g_grows(kern
     np.testing.assert_allclose(lengths, 0.8 * np.exp(-np.arange(len(lengths)) / divisor))
     assert agent.open.sum() == 6
     assert min(lengths) >= 0.8 / 10**2.5 > min(lengths) * np.exp(-1 / divisor)
-    np.testing.assert_allclose(
-        [each.model.rkhs_bound for each in agent.agents], np.sqrt(0.8 / np.array(lengths))
-    )
+    bounds = [each.model.rkhs_bound for each in agent.agents]
+    np.testing.assert_allclose(bounds, np.sqrt(0.8 / np.array(lengths)))
 
 
 def test_the_length_scale_shrinks_with_the_rounds_and_the_bound_grows():
@@ -187,12 +173,7 @@ def test_plays_of_somebody_else_are_learnt_and_charged_to_nobody():
         agent.reset(0)
         for t in range(3):
             proposed = agent.act(np.zeros(1))
-            info = {
-                "feedback_mask": np.array([True]),
-                "feedback_step": np.array([t]),
-                "feedback_reward": np.array([1.0]),
-            }
-            agent.update(np.zeros(1), (proposed + 1) % 20, 1.0, info)
+            agent.update(np.zeros(1), (proposed + 1) % 20, 1.0, told(t, 1.0))
         assert agent.record.chosen.sum() == 0
         assert agent.record.arrived.sum() == 0
         assert agent.posterior(np.zeros(1))[0].max() > 0.5
@@ -215,14 +196,6 @@ def test_values_are_credited_to_who_chose_the_play_and_dropped_ones_to_nobody():
         np.testing.assert_array_equal(turns.arrived[:, k], (mine & came).sum(axis=0))
         for sums, terms in ((turns.value, value), (turns.promised, band), (turns.surprise, value - mean)):
             np.testing.assert_allclose(sums[:, k], np.where(mine & came, terms, 0.0).sum(axis=0))
-
-
-def test_a_shorter_kernel_keeps_all_else_of_a_model():
-    model = agents.gp_ucb(drawn().setting()).model
-    short = shrunk(model, 4.0)
-    assert short.rkhs_bound == 2.0 * model.rkhs_bound
-    assert short.noise_std == model.noise_std
-    assert isinstance(agents.lb_gp_ucb(drawn().setting()), ModelEnsemble)
 
 
 RIGHT = {  # candidates of which the one in the middle is right

@@ -130,9 +130,8 @@ def run(rounds=40, noise=0.2, **options):
         action = agent.act(np.zeros(1))
         points.append(setting.to_point(action))
         value = float(np.exp(-8.0 * ((points[-1] - 0.4) ** 2).sum()) + noise * rng.normal())
-        agent.update(
-            np.zeros(1), action, value, delivery(t, np.array([t]), np.array([value]), np.empty((1, 0)))
-        )
+        told = delivery(t, np.array([t]), np.array([value]), np.empty((1, 0)))
+        agent.update(np.zeros(1), action, value, told)
     return agent, np.array(points)
 
 
@@ -140,9 +139,8 @@ def run(rounds=40, noise=0.2, **options):
 def test_under_noise_an_agent_on_a_box_does_not_repeat_its_plays():
     def spacing(points):
         """The distance of a play to its nearest earlier one, in the last half of the run, on the median."""
-        gap = np.abs(points[:, None] - points[None]).max(axis=2) + np.where(
-            np.tri(len(points), k=-1), 0.0, 9.0
-        )
+        gap = np.abs(points[:, None] - points[None]).max(axis=2)
+        gap += np.where(np.tri(len(points), k=-1), 0.0, 9.0)
         return float(np.median(gap.min(axis=1)[len(points) // 2 :]))
 
     assert spacing(run()[1]) > 2.0 * spacing(run(incumbent="max_mean")[1])

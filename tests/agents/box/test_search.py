@@ -39,9 +39,8 @@ def test_slopes_in_unit_coordinates_are_those_of_finite_differences():
     found = unit_surface.climb(at)
     assert found is not None
     for j, shift in enumerate(step * np.eye(2)):
-        change = (unit_surface.survey(at + shift).scores - unit_surface.survey(at - shift).scores) / (
-            2 * step
-        )
+        rise = unit_surface.survey(at + shift).scores - unit_surface.survey(at - shift).scores
+        change = rise / (2 * step)
         np.testing.assert_allclose(found[1][:, j], change, rtol=1e-5, atol=1e-6)
 
 
@@ -74,9 +73,8 @@ def test_where_nothing_is_known_every_quasi_random_point_is_as_likely():
     pool = QuasiRandom(candidates=64)(unit_surface, np.random.default_rng(0))
     assert len(pool.unit) == 64
     assert np.ptp(pool.scores) == 0.0
-    np.testing.assert_allclose(
-        np.sort((pool.unit - pool.unit[0]) % 1.0, axis=0)[:, 0], np.sort(sobol(2, 64)[:, 0])
-    )
+    moved = np.sort((pool.unit - pool.unit[0]) % 1.0, axis=0)[:, 0]
+    np.testing.assert_allclose(moved, np.sort(sobol(2, 64)[:, 0]))
 
 
 def test_the_lattice_of_theorem_4_has_the_theorems_size_up_to_its_cap():
@@ -84,9 +82,8 @@ def test_the_lattice_of_theorem_4_has_the_theorems_size_up_to_its_cap():
     assert lattice.side(1, 1.5, 2) == 2 * 3 * 1.5 * 1 * 4
     assert lattice.side(2, 1.0, 5) == 100  # (2 * 3 * 2 * 25)^2 = 90,000 is beyond it
     acquisition = landscape_of(Thompson(FixedWidth(1.0)), surface_of(*plays()), age=2)
-    pool = Lattice(1.0, 1.0, cap=400)(
-        UnitSurface(acquisition, np.zeros(2), np.ones(2), np.empty((0, 2))), None
-    )
+    unit_surface = UnitSurface(acquisition, np.zeros(2), np.ones(2), np.empty((0, 2)))
+    pool = Lattice(1.0, 1.0, cap=400)(unit_surface, None)
     assert len(pool.arms) == 8**2
     np.testing.assert_array_equal(pool.arms.max(axis=0), 1.0)
 

@@ -88,9 +88,8 @@ def test_reuse_gives_all_plays_the_values_they_have_under_the_new_multipliers(na
         point, plays, total = belief.mean_posterior.statistics(i)
         f, h = objective.ledger.total[i, 0, point], objective.ledger.total[i, 1:][:, point]
         value = objective.weights.reward[i] * f - objective.weights.cost[i] @ h
-        np.testing.assert_allclose(
-            total, (value - objective.centre[i] * plays) / objective.scale[i], atol=1e-10
-        )
+        expected = (value - objective.centre[i] * plays) / objective.scale[i]
+        np.testing.assert_allclose(total, expected, atol=1e-10)
         weight = np.append(objective.weights.reward[i], -objective.weights.cost[i])
         first = weight @ objective.first_plays.values[i]
         np.testing.assert_allclose(objective.centre[i], first.mean())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from functools import partial
@@ -99,29 +100,41 @@ def test_an_optimiser_keeps_the_rules(name):
 
 ABSENT = """
 import sys
-for module in ("optuna", "botorch", "smac", "bayes_opt", "skopt", "ConfigSpace"):
-    sys.modules[module] = None
+extra, hidden, entrants = sys.argv[1], sys.argv[2].split(), sys.argv[3:]
+class Hidden:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in hidden:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+sys.meta_path.insert(0, Hidden())
 import agents
-from agents.registry import resolve_agent
-from bandit_envs import Setting
-setting = Setting(arms=[[0.0], [1.0]], horizon=3)
-for name in agents.names():
-    if hasattr(resolve_agent(name).make, "requires"):
-        try:
-            agents.make(name, setting)
-        except ModuleNotFoundError as error:
-            assert "pip install 'gpbandits[peers]'" in str(error), error
-        else:
-            raise AssertionError(name)
+from gpbandits import evaluate
+from gpbandits.catalogue import agent_rows
+evaluate("GPBandit-GP-v0", ["gp-ucb", "random"], trials=1, env_kwargs={"horizon": 3})
+assert not any("cannot be loaded" in cell for row in agent_rows() for cell in row)
+assert agents.features("sb3-dqn").box is False
+for name in entrants:
+    try:
+        evaluate("GPBandit-GP-v0", [name], trials=1)
+    except ModuleNotFoundError as error:
+        assert f"pip install 'gpbandits[{extra}]'" in str(error), error
+    else:
+        raise AssertionError(name)
 print("fine")
 """
+PEERS = "optuna botorch smac bayes_opt skopt ConfigSpace"
+LEARNERS = [name for name in agents.names() if name.startswith("sb3-")]
 
 
 @pytest.mark.long
-def test_without_a_package_the_error_names_the_extra():
-    command = [sys.executable, "-W", "error", "-c", ABSENT]
-    root = Path(__file__).parents[3]
-    done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
+@pytest.mark.parametrize(
+    ("extra", "hidden", "names"),
+    [("peers", PEERS, NAMES), ("rl", "torch stable_baselines3 sb3_contrib", LEARNERS)],
+)
+def test_without_an_extra_the_rest_works_and_the_error_names_it(extra, hidden, names):
+    command = [sys.executable, "-W", "error", "-c", ABSENT, extra, hidden, *names]
+    root = str(Path(__file__).parents[3])
+    env = os.environ | {"PYTHONPATH": root}
+    done = subprocess.run(command, cwd=root, env=env, capture_output=True, text=True, check=False)
     assert done.stdout.strip() == "fine", done.stderr
 
 

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import torch
 from learner_cases import SMALL, actions, play
+from sb3_contrib import MaskablePPO
 from stable_baselines3 import A2C, DQN
 from stable_baselines3.common.vec_env import DummyVecEnv
 
@@ -38,15 +39,17 @@ def test_the_learner_plays_what_it_would_play_against_the_environment_itself():
             self.plays.append(int(action))
             return super().step(action)
 
-    for name, learner in (("sb3-a2c", A2C), ("sb3-dqn", DQN)):
-        env = BanditEnv("gp", **SMALL)
-        observation, _ = env.reset(seed=5)
+    volatile = {"availability": {"law": "bernoulli", "p": 0.4}}
+    kinds = ("sb3-a2c", A2C, {}), ("sb3-dqn", DQN, {}), ("sb3-maskable-ppo", MaskablePPO, volatile)
+    for name, learner, laws in kinds:
+        env = BanditEnv("gp", **SMALL, **laws)
+        observation, info = env.reset(seed=5)
         agent = agents.make(name, env)
         with preserved_generators():
             agent.reset(3)
+            agent.start(info)
             through = play(env, agent, observation)
-        recorded = Recorded(BanditEnv("gp", **SMALL))
-        env.reset(seed=5)
+        recorded = Recorded(BanditEnv("gp", **SMALL, **laws))
         with preserved_generators():
             seed = int(np.random.SeedSequence(3).generate_state(1)[0])
             np.random.seed(seed)  # noqa: NPY002 (what stable-baselines3 does)

@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
 import torch
@@ -19,6 +14,7 @@ from agents.agent.generators import preserved_generators
 from agents.rl.bridge import Plays
 from agents.rl.recipe import ALGORITHMS
 from bandit_envs import BanditEnv, Setting
+from bandit_envs.problems import build
 from gpbandits.evaluation import check_agent, evaluate
 from gpbandits.evaluation.rehearsal import stages
 
@@ -106,6 +102,13 @@ def test_the_learner_never_sees_the_oracle():
     }
 
 
+@pytest.mark.parametrize("name", [name for name, each in ALGORITHMS.items() if not each.masks])
+def test_a_learner_that_sees_no_masks_is_refused_by_name_where_arms_may_be_missing(name):
+    volatile = build("gp", {**SMALL, "availability": {"law": "bernoulli", "p": 0.4}})
+    with pytest.raises(ValueError, match='algorithm must be "maskable-ppo" where arms may be missing'):
+        agents.sb3(volatile.setting(), name)
+
+
 @pytest.mark.parametrize("name", ALGORITHMS)
 def test_every_preset_can_be_made_and_the_library_is_left_alone(name):
     setting = Setting(arms=np.eye(3), horizon=30)
@@ -114,41 +117,6 @@ def test_every_preset_can_be_made_and_the_library_is_left_alone(name):
     assert agents.sb3(setting, name, gamma=0.5).recipe.options["gamma"] == 0.5
     late = Setting(arms=np.eye(3), horizon=30, max_delay=3)
     assert agents.sb3(late, name).recipe.options["gamma"] == 0.8
-
-
-WITHOUT_EXTRA = """
-import sys
-class Hidden:
-    def find_spec(self, name, path=None, target=None):
-        if name.partition(".")[0] in ("torch", "stable_baselines3", "sb3_contrib"):
-            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
-sys.meta_path.insert(0, Hidden())
-import agents
-from gpbandits import check_agent, evaluate
-evaluate("GPBandit-GP-v0", ["gp-ucb", "random"], trials=1, env_kwargs={"horizon": 3})
-from gpbandits.catalogue import agent_rows
-assert not any("cannot be loaded" in cell for row in agent_rows() for cell in row)
-assert agents.features("sb3-dqn").box is False
-for name in agents.names():
-    if name.startswith("sb3-"):
-        try:
-            evaluate("GPBandit-GP-v0", [name], trials=1)
-        except ModuleNotFoundError as error:
-            assert "pip install 'gpbandits[rl]'" in str(error), error
-        else:
-            raise AssertionError(name)
-print("fine")
-"""
-
-
-@pytest.mark.long
-def test_without_the_extra_the_rest_works_and_the_error_names_it():
-    root = str(Path(__file__).parents[3])
-    command = [sys.executable, "-W", "error", "-c", WITHOUT_EXTRA]
-    done = subprocess.run(
-        command, cwd=root, env=os.environ | {"PYTHONPATH": root}, capture_output=True, text=True, check=False
-    )
-    assert done.stdout.strip() == "fine", done.stderr
 
 
 BOX = {"num_arms": 12, "horizon": 40, "continuous": True}

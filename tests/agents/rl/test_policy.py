@@ -15,14 +15,13 @@ from gpbandits.evaluation import Result, check_agent, evaluate
 from gpbandits.experiments import Store, load_study, run
 
 KEYWORDS = {"num_arms": 8, "horizon": 20}
+SHORT = {"env_kwargs": KEYWORDS, "total_timesteps": 320, "num_envs": 4}
 PATH = "agents.rl:pretrained"
 
 
 @pytest.fixture(scope="module", params=["ppo", "recurrent-ppo"])
 def policy(request) -> Policy:
-    return agents.train_policy(
-        "GPBandit-GP-v0", request.param, env_kwargs=KEYWORDS, total_timesteps=320, num_envs=4
-    )
+    return agents.train_policy("GPBandit-GP-v0", request.param, **SHORT)
 
 
 @pytest.fixture(scope="module")
@@ -44,17 +43,8 @@ def test_a_saved_policy_is_the_same_when_loaded(policy, path):
 @pytest.mark.long
 def test_training_is_reproducible_and_leaves_the_global_generators_alone(policy):
     state = torch.get_rng_state()
-    again, other = (
-        agents.train_policy(
-            "GPBandit-GP-v0",
-            policy.algorithm,
-            env_kwargs=KEYWORDS,
-            total_timesteps=320,
-            num_envs=4,
-            seed=seed,
-        )
-        for seed in (0, 1)
-    )
+    name = policy.algorithm
+    again, other = (agents.train_policy("GPBandit-GP-v0", name, **SHORT, seed=seed) for seed in (0, 1))
     assert torch.equal(torch.get_rng_state(), state)
     assert all(torch.equal(again.weights[name], policy.weights[name]) for name in policy.weights)
     assert not all(torch.equal(other.weights[name], policy.weights[name]) for name in policy.weights)

@@ -66,20 +66,6 @@ def test_without_a_period_the_algorithm_decides_and_means_are_written():
     assert [seen.regret.shape for seen in rounds] == [(2,)] * 10
 
 
-@pytest.mark.parametrize("anew", [True, False])
-def test_sums_go_on_where_the_training_goes_on(anew):
-    kept, rounds = Kept(), []
-    with preserved_generators():
-        model = A2C("MlpPolicy", BanditEnv("gp", **SMALL), device="cpu", seed=0, n_steps=5)
-        model.set_logger(Logger(None, [kept]))
-        callback = RegretCallback(every=1, on_round=rounds.append)
-        model.learn(10, callback, 100)
-        model.learn(10, callback, 100, reset_num_timesteps=anew)
-    regret = np.array([seen.regret[0] for seen in rounds])
-    written = [values["bandit/cumulative_regret"] for _, values in kept.written if "bandit/regret" in values]
-    assert np.isclose(written[-1], regret[10 if anew else 0 :].sum(), rtol=1e-12)
-
-
 def test_tensorboard_shows_what_was_written(tmp_path):
     pytest.importorskip("tensorboard", reason="needs the package `tensorboard`")
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
@@ -97,18 +83,21 @@ def test_tensorboard_shows_what_was_written(tmp_path):
 
 
 @pytest.mark.parametrize("anew", [True, False])
-def test_the_history_has_each_rounds_steps_and_regret_since_the_training_began(anew):
+def test_sums_and_history_are_those_since_the_training_began(anew):
     env = SB3VectorEnv(BanditVectorEnv("gp", 2, **SMALL, autoreset_mode="SameStep"))
-    rounds = []
+    kept, rounds = Kept(), []
     with preserved_generators():
         model = A2C("MlpPolicy", env, device="cpu", seed=0, n_steps=5)
-        callback = RegretCallback(on_round=rounds.append)
+        model.set_logger(Logger(None, [kept]))
+        callback = RegretCallback(every=1, on_round=rounds.append)
         model.learn(20, callback, 100)
         model.learn(20, callback, 100, reset_num_timesteps=anew)
     steps, regret = callback.history
-    kept = rounds[10 if anew else 0 :]
-    np.testing.assert_array_equal(steps, 2 * np.arange(1, len(kept) + 1))
-    np.testing.assert_allclose(regret, [seen.regret.mean() for seen in kept], rtol=1e-12)
+    expected = [seen.regret.mean() for seen in rounds[10 if anew else 0 :]]
+    np.testing.assert_array_equal(steps, 2 * np.arange(1, len(expected) + 1))
+    np.testing.assert_allclose(regret, expected, rtol=1e-12)
+    written = [values["bandit/cumulative_regret"] for _, values in kept.written if "bandit/regret" in values]
+    assert np.isclose(written[-1], np.sum(expected), rtol=1e-12)
 
 
 def test_regret_that_is_hidden_is_asked_for():

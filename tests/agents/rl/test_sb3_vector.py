@@ -117,12 +117,6 @@ def test_a_model_learns_the_same_weights_as_on_single_environments(name):
         assert np.array_equal(mine, other)
 
 
-def test_a_masked_learner_never_plays_an_arm_that_is_not_there():
-    env = vectorised("history", **PROBLEMS["volatile"])
-    with preserved_generators():
-        contrib.MaskablePPO("MlpPolicy", env, n_steps=8, batch_size=12, device="cpu", seed=0).learn(48)
-
-
 def test_the_monitor_of_stable_baselines3_counts_our_episodes():
     env = VecMonitor(vectorised(function_seed=0))
     env.reset()

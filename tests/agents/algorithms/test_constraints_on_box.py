@@ -1,4 +1,4 @@
-"""Constrained expected improvement on sets and boxes: scores, slopes, first plays and what it finds."""
+"""Agents that keep constraints on sets and boxes: scores, slopes, first plays and what they find."""
 
 import numpy as np
 import pytest
@@ -10,8 +10,11 @@ from sklearn.gaussian_process.kernels import Matern
 
 import agents
 from agents.algorithms.constrained import constrained_ei
+from agents.beliefs.points import Pairs
 from agents.beliefs.safety import INFEASIBLE, log_feasibility, log_feasibility_slopes
+from agents.beliefs.surface import Surface
 from agents.box import AtPoints
+from agents.widths.bounded_norm import ImprovedWidth
 from bandit_envs import Setting
 from bandit_envs.problem.decisions import unit_grid
 from bandit_envs.problem.feedback import delivery
@@ -19,14 +22,13 @@ from bandit_envs.problem.feedback import delivery
 HERE = np.zeros(1)
 GRID = unit_grid(12**2, 2)
 COMMON = {
-    "horizon": 30,
     "kernel": Matern([0.3, 0.4], nu=2.5),
     "noise_std": 0.05,
     "num_constraints": 2,
     "constraint_noise_std": 0.02,
-    "max_delay": 3,
 }
-BOX = Setting(low=np.zeros(2), high=np.ones(2), **COMMON)
+LATE = {**COMMON, "horizon": 30, "max_delay": 3}
+BOX = Setting(low=np.zeros(2), high=np.ones(2), **LATE)
 
 
 def reward(x):
@@ -37,7 +39,7 @@ def costs(x):
     return np.array([x[0] + x[1] - 1.1, 0.3 - x[1]])
 
 
-def play(agent, rounds=20, delay=0, seed=0, more=0.0):
+def play(agent, rounds=20, delay=0, seed=0, more=0.0, reward=reward):
     """Play rounds whose noisy feedback comes after `delay`, at costs raised by so much; return the points."""
     rng = np.random.default_rng(seed)
     played, outcome = [], []
@@ -48,7 +50,8 @@ def play(agent, rounds=20, delay=0, seed=0, more=0.0):
         outcome.append([reward(x) + 0.05 * rng.normal(), *(more + costs(x) + 0.02 * rng.normal(size=2))])
         due = np.array([t - delay] if t >= delay else [], dtype=np.int64)
         values = np.array([outcome[s] for s in due.tolist()]).reshape(-1, 3)
-        agent.update(HERE, action, 0.0, delivery(t, due, values[:, 0], values[:, 1:], 3))
+        told = delivery(t, due, values[:, 0], values[:, 1:], agent.setting.max_delay)
+        agent.update(HERE, action, 0.0, told)
     return np.array(played)
 
 
@@ -61,7 +64,7 @@ def started(setting=BOX, **options):
 @pytest.mark.parametrize("delay", [0, 2])
 @pytest.mark.parametrize("hallucinate", [False, True])
 def test_a_box_restricted_to_grid_points_plays_as_the_finite_set(delay, hallucinate):
-    finite = started(Setting(arms=GRID, **COMMON), hallucinate=hallucinate)
+    finite = started(Setting(arms=GRID, **LATE), hallucinate=hallucinate)
     box = started(search=AtPoints(GRID), hallucinate=hallucinate)
     np.testing.assert_allclose(play(box, delay=delay), play(finite, delay=delay), atol=1e-12)
     best = [agent.recommend() for agent in (box, finite)]
@@ -144,3 +147,64 @@ def test_slopes_of_feasibility_have_their_leading_terms_at_the_extremes():
 
 def test_certain_costs_are_feasible_or_not():
     np.testing.assert_array_equal(log_feasibility(np.array([0.0, -1.0, 1.0]), np.zeros(3)), [0, 0, -np.inf])
+
+
+# --- penalised objectives, of one model or of separate ones ---
+
+COARSE = unit_grid(10**2, 2)
+WIDE = Setting(low=np.zeros(2), high=np.ones(2), horizon=60, **COMMON)
+FINITE = Setting(arms=COARSE, horizon=60, **COMMON)
+
+
+def steep(x):
+    return 40.0 + 5.0 * np.sin(5.0 * x[0]) + x[1]
+
+
+def penalised(setting, **options):
+    agent = agents.make("gp-ucb-noisy-constraints", setting, **options)
+    agent.reset(5)
+    return agent
+
+
+def objective_of(agent, x):
+    """W0 f - sum_j w_j g_j without noise."""
+    weights = agent.objective.multipliers.weights
+    return weights.reward[0] * steep(x) - weights.cost[0] @ costs(x)
+
+
+@pytest.mark.parametrize("models", ["penalised", "separate"])
+def test_a_penalised_box_restricted_to_grid_points_plays_as_the_finite_set(models):
+    finite, box = penalised(FINITE, models=models), penalised(WIDE, models=models, search=AtPoints(COARSE))
+    np.testing.assert_allclose(play(box, 45, reward=steep), play(finite, 45, reward=steep), atol=1e-12)
+    at = FINITE.to_action(COARSE[:30])
+    best = [box.recommend(among=WIDE.to_action(COARSE[:30])), finite.recommend(among=at)]
+    np.testing.assert_allclose(best[0].point, best[1].point, atol=1e-12)
+    if models == "separate":
+        np.testing.assert_allclose(best[0][2:], best[1][2:], atol=1e-8)
+
+
+def test_separate_models_score_a_point_of_a_box_by_their_formula():
+    agent = penalised(WIDE, models="separate", search={"candidates": 32})
+    play(agent, 25, reward=steep)
+    objective, at = agent.objective, np.random.default_rng(0).random((6, 2))
+    scores = np.random.default_rng(1).normal(size=6)
+    weights = objective.multipliers.weights
+    expected = weights.reward[0] * (objective.centre[0, 0] + objective.scale[0, 0] * scores)
+    for j, belief in enumerate(objective.costs):
+        mean, std = Surface.of(belief).predict(at)
+        centre, scale = objective.centre[0, 1 + j], objective.scale[0, 1 + j]
+        band = ImprovedWidth(agent.model.rkhs_bound, 0.02 / scale, delta=objective.widths[j].delta)
+        width = band(agent.t, belief.gain)
+        expected -= weights.cost[0, j] * (centre + scale * (mean - width * std))
+    found = objective.penalised(scores[None], Pairs(np.empty(0), at), agent.t)[0]
+    np.testing.assert_allclose(found, expected, atol=1e-12)
+
+
+@pytest.mark.sampled(1)
+@pytest.mark.parametrize("setting", [FINITE, WIDE], ids=["finite", "box"])
+def test_a_penalised_model_recommends_by_its_objective_and_no_mean_of_the_reward(setting):
+    agent = penalised(setting, **({"search": {"candidates": 64}} if setting is WIDE else {}))
+    play(agent, 45, reward=steep)
+    best = agent.recommend()
+    assert best.mean is best.std is None
+    assert objective_of(agent, best.point) >= max(objective_of(agent, x) for x in COARSE) - 1.0  # of 10
