@@ -12,12 +12,11 @@ from bandit_envs.basics.arguments import require
 from bandit_envs.basics.types import Bools, Floats, Ints
 from bandit_envs.problem.feedback import Feedback, feedback_stds, spendings
 
-from ..agent.generators import Streams
 from ..agent.queries import NEVER
 from ..agent.single_trial import ArmAgent
 from ..model.choice import argmax_with_ties, arms_of, offered_in
 from ..model.model import Model
-from ..options import one_seed, require_costs, require_reset
+from ..options import require_costs, require_reset
 from .anew import ChangeSums, surprise
 from .earlier import EarlierTasks
 from .horizon import LIKELY, rounds_to_use
@@ -50,17 +49,13 @@ class RealAgent(ArmAgent):
         first = parts.first or (FIRST_PUBLISHED if published else usual)
         self.num_first = min(first, decisions.num_arms)
 
-    def reset(self, seed: int) -> None:
-        streams = Streams([one_seed(seed)])
-        self._rng, of_fits = (streams.of(role)[0] for role in ("first plays", "fits"))
+    def begin(self) -> None:
+        self._rng, of_fits = (self.streams.of(role)[0] for role in ("first plays", "fits"))
         self.learners = self.spec.learners(of_fits)
         rule = HorizonRule if self.spec.cost is None else PricedRule
         self.rule = rule(self.setting, self.learners, self.offset, self.spec.parts)
         self._infeasible: bool | None = None
         self._infeasible_since = NEVER
-        super().reset(seed)
-
-    def begin(self) -> None:
         self.record = PointRecord(len(self.learners))
         self._plays: list[PlayValues] = []  # of which a change makes some stale
         self._delays: list[int] = []

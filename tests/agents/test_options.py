@@ -116,7 +116,7 @@ def test_an_agent_of_one_trial_says_that_it_plays_no_batch(name):
 IMPOSSIBLE = {
     "a-gp-ucb": [{"g": -1.0}, {"b": -1.0}, {"start": 0.5}],
     "admmbo": [
-        {"refit_every": 5},
+        {"fit_mean": True},
         {"rho": 0.0},
         {"initial": 0},
         {"reward_steps": (5,)},
