@@ -52,6 +52,19 @@ def knowledge_gradient(value: Floats, mean: Floats, variance: Floats, noise: Flo
     return value + SHARE * use * improvement(mean, variance, noise)
 
 
+def upper_bounds(value: Floats, mean: Floats, variance: Floats, noise: Floats, use: float) -> Floats:
+    """Return upper bounds of width 1, (n,); for the arguments see `knowledge_gradient`."""
+    return mean + np.sqrt(variance)
+
+
+def improvement_alone(value: Floats, mean: Floats, variance: Floats, noise: Floats, use: float) -> Floats:
+    """Return the expected improvement upon the largest mean, (n,); likewise."""
+    return expected_improvement(mean - mean.max(), np.sqrt(variance))
+
+
+SCORES = {"knowledge-gradient": knowledge_gradient, "ucb": upper_bounds, "ei": improvement_alone}
+
+
 def improvement(mean: Floats, variance: Floats, noise: Floats) -> Floats:
     """Return s (u Phi(u) + phi(u)) at n arms, (n,)."""
     if len(mean) < 2:

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from bandit_envs.basics.arguments import (
+    require,
+    require_integer,
+    require_not_negative,
+    require_positive,
+    written_as,
+)
 from bandit_envs.basics.types import Floats
 
 from ..model.model import Model
+from ..named import chosen, made, name_of, require_called_with
 from .anew import ALARM
 from .earlier import EarlierTasks
-from .horizon import SHARE_UNDER_LIMITS, knowledge_gradient
+from .horizon import SCORES, SHARE_UNDER_LIMITS
 from .learner import NUM_CHAINS, REFUTED, Chains, Learner
 from .priors import HyperPrior, Parameters, cost_prior, published_prior, understood, usual_prior, with_line
 from .surrogate import WEIGHT, PointValues, Surrogate
@@ -24,9 +32,9 @@ Score = Callable[[Floats, Floats, Floats, Floats, float], Floats]  # as `knowled
 
 @dataclass(frozen=True)
 class RealParts:
-    """What the agent is made of; `gp-agent` has the defaults; see `benchmarks/real_ablation.py`."""
+    """What the agent is made of; `gp-agent` has these defaults and takes others by name, as `parts`."""
 
-    score: Score = knowledge_gradient  # where nothing has a cost
+    score: Any = "knowledge-gradient"  # where nothing has a cost: one of `SCORES`, or a `Score`
     alphas: Sequence[float] = ALPHAS  # transforms of rewards that are tried; (0,) leaves them as they are
     noise_weight: float = WEIGHT  # plays that the common noise counts as; 1e6: it is that of every arm
     chains: int = NUM_CHAINS  # of hyperparameters without a published model; 0: the likeliest ones alone
@@ -35,6 +43,25 @@ class RealParts:
     limits_share: float = SHARE_UNDER_LIMITS  # how much of what is learnt is used where there are limits
     alarm: float = ALARM  # nats; no change is detected with inf
     first: int | None = None  # plays before a model chooses; None: as many as there are parameters, or 1
+
+    def __post_init__(self) -> None:
+        if name_of(self.score) is not None:
+            object.__setattr__(self, "score", chosen("score", self.score, SCORES))
+        require_called_with("score", self.score, 5, f"one of {', '.join(SCORES)}, or a function of its five")
+        require(np.ndim(self.alphas) == 1, "alphas", "a list of numbers", self.alphas)
+        require_not_negative("alphas", np.asarray(self.alphas), "0 is for values as they are")
+        require_positive("noise_weight", self.noise_weight, "it is a number of plays")
+        require_integer("chains", self.chains, 0, "0 is for the likeliest hyperparameters")
+        require_not_negative("limits_share", self.limits_share, "1 is for all that may be learnt")
+        require(self.alarm > 0.0, "alarm", "positive, and inf for no alarm", self.alarm)
+        if self.first is not None:
+            require_integer("first", self.first, 1, "a model chooses after so many plays")
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any] | None) -> RealParts:
+        """Return the parts of these names, and the defaults of the others."""
+        with written_as({"parts_options": "parts"}):
+            return made("parts", "gp-agent", {"gp-agent": cls}, given)
 
 
 FIRST_ROWS = 64  # points; doubled whenever they are full
