@@ -98,11 +98,7 @@ def real_agent(
     """Return the agent of one trial, or a batch of B, with a model that is published or the default."""
     for name in PER_TRIAL:
         require_one_a_trial(name, getattr(model, name), num_trials or 1)
-
-    def make(trial: int) -> RealAgent:
-        return RealAgent(model.of_trial(trial), published, parts, earlier)
-
-    return each_trial(make, num_trials)
+    return each_trial(lambda i: RealAgent(model.of_trial(i), published, parts, earlier), num_trials)
 
 
 MOST = 200  # latest results that a kernel, or a chance of success, is learnt from: a fit of n takes O(n^3)

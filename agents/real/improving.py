@@ -117,9 +117,6 @@ class ImprovingAgent(Resumable, ChoosingAgent):
         """Return the noise variance of a value, 0 where values are exact."""
         return 0.0 if self.exact else posterior.surrogate.noise(posterior.theta)
 
-    def _pending(self) -> Ints:
-        return self.book.pending().point
-
     def _chosen(self, learner: NotedLearner | None, rng: np.random.Generator) -> int:
         """Return an arm."""
         offered = np.ones(self.setting.decisions.num_arms, bool) if self.offered is None else self.offered[0]
@@ -129,7 +126,7 @@ class ImprovingAgent(Resumable, ChoosingAgent):
             offered = fresh
         if learner is None:
             return self._first(offered.nonzero()[0], rng)
-        posterior, pending = learner.posterior, self._pending()
+        posterior, pending = learner.posterior, self.book.pending().point
         best, noise = best_mean(posterior), self._noise(posterior)
 
         def score(found: Any, points: Ints) -> Floats:
@@ -143,17 +140,18 @@ class ImprovingAgent(Resumable, ChoosingAgent):
         """Return a point of the box, (d,)."""
         if learner is None and (columns := self._likely) is not None:
             likely = self._low + self._span * columns
-            return self._searched_on(NearSurface(likely, self._span), likely[None], rng)
+            return self._searched_on(NearSurface(likely, self._span), rng, likely[None])
         if learner is None:
-            return self._searched_on(LevelSurface(), np.empty((0, self.setting.dim)), rng)
+            return self._searched_on(LevelSurface(), rng)
         posterior = learner.posterior
-        on_box = BoxPosterior(with_pending(posterior, self._pending()), self._earlier)
+        on_box = BoxPosterior(with_pending(posterior, self.book.pending().point), self._earlier)
         best, noise = best_mean(posterior), self._noise(posterior)
         surface = ImprovementSurface(on_box, best, self._low, self._span, noise)
-        return self._searched_on(surface, self._anchors(posterior), rng)
+        return self._searched_on(surface, rng, self._anchors(posterior))
 
-    def _searched_on(self, surface: Any, anchors: Floats, rng: np.random.Generator) -> Floats:
+    def _searched_on(self, surface: Any, rng: np.random.Generator, anchors: Floats | None = None) -> Floats:
         assert self._search is not None
+        anchors = np.empty((0, self.setting.dim)) if anchors is None else anchors
         pool = self._search(UnitSurface.of(surface, self.setting, anchors), rng)
         return pool.arms[argmax_with_ties(pool.scores[None], TIE * surface.unit, rng.random(1))[0]]
 
@@ -210,10 +208,6 @@ class ImprovingAgent(Resumable, ChoosingAgent):
                 learner.take_stated(std)
         return min(max((self._usual_std / std) ** 2, 1e-8), 1e8)
 
-    def _place(self, point: int) -> Floats | None:
-        """Return where a point played is in [0, 1]^d, None on a finite set."""
-        return self._unit(self._visited.features[point]) if self.setting.continuous else None
-
     def _receive(self, play: PlayValues) -> None:
         """Take a value; a search of exact values on a box that is stuck begins anew, on values of its own."""
         if self.whole is not self.record:
@@ -221,8 +215,9 @@ class ImprovingAgent(Resumable, ChoosingAgent):
             if play.round < self._gains.since:
                 return
         self.record.add(play)
-        self._gains.add(play.values[0], self._place(play.point))
-        if self.exact and self.setting.continuous and self._gains.stuck(self.setting.dim):
+        on_box = self.setting.continuous
+        self._gains.add(play.values[0], self._unit(self._visited.features[play.point]) if on_box else None)
+        if self.exact and on_box and self._gains.stuck(self.setting.dim):
             self.whole = deepcopy(self.record) if self.whole is self.record else self.whole
             peaks = [*self._gains.peaks, self._gains.best]
             self.record, self._gains = PointRecord(1), Gains(self.round, peaks)
@@ -238,26 +233,24 @@ class ImprovingAgent(Resumable, ChoosingAgent):
         require_reset(self.round >= 0)
         learner = self._informed(self.learners[0], self.whole, 0) if self.whole.count else None
         if self.setting.continuous:
-            return self._recommended_point(learner, among)
-        arms = arms_among(among, self.setting.decisions.num_arms)
-        mean, std = self._moments(learner, arms)
+            actions = self.setting.to_action(self._largest_mean(learner))[None] if among is None else among
+            at = self.setting.to_point(np.asarray(actions, dtype=np.float64))
+        else:
+            actions = at = arms_among(among, self.setting.decisions.num_arms)
+        mean, std = self._moments(learner, at)
         best = int(mean.argmax())
-        return Recommendation(int(arms[best]), self.setting.to_point(arms[best]), mean[best], std[best])
+        action = actions[best] if self.setting.continuous else int(actions[best])
+        point = at[best] if self.setting.continuous else self.setting.to_point(action)
+        return Recommendation(action, point, float(mean[best]), float(std[best]))
 
-    def _recommended_point(self, learner: NotedLearner | None, among: Any) -> Recommendation:
-        if among is None:
-            (rng,) = self.streams.of_round("search", self.round)
-            surface: Any = LevelSurface()
-            anchors = np.empty((0, self.setting.dim))
-            if learner is not None:
-                on_box = BoxPosterior(learner.posterior, self._earlier)
-                surface = MeanSurface(on_box, 0.0, self._low, self._span)
-                anchors = self._anchors(learner.posterior)
-            among = self.setting.to_action(self._searched_on(surface, anchors, rng))[None]
-        points = self.setting.to_point(np.asarray(among, dtype=np.float64))
-        mean, std = self._moments(learner, points)
-        best = int(mean.argmax())
-        return Recommendation(among[best], points[best], float(mean[best]), float(std[best]))
+    def _largest_mean(self, learner: NotedLearner | None) -> Floats:
+        """Return the point of the box that a search for the largest posterior mean finds, (d,)."""
+        (rng,) = self.streams.of_round("search", self.round)
+        if learner is None:
+            return self._searched_on(LevelSurface(), rng)
+        on_box = BoxPosterior(learner.posterior, self._earlier)
+        surface = MeanSurface(on_box, 0.0, self._low, self._span)
+        return self._searched_on(surface, rng, self._anchors(learner.posterior))
 
     def _moments(self, learner: NotedLearner | None, points: Any) -> tuple[Floats, Floats]:
         """Return mean and std of the value at arms, (n,), or points of the box, (n, d), in its unit."""

@@ -23,9 +23,9 @@ from .anew import ALARM
 from .earlier import EarlierTasks
 from .horizon import SCORES, SHARE_UNDER_LIMITS
 from .learner import NUM_CHAINS, REFUTED, Chains, Learner
-from .priors import HyperPrior, Parameters, cost_prior, published_prior, understood, usual_prior, with_line
+from .priors import Parameters, cost_prior, published_prior, understood, usual_prior, with_line
 from .surrogate import WEIGHT, PointValues, Surrogate
-from .values import ALPHAS, Asinh, Bent, Compressed, Logarithm, Values
+from .values import ALPHAS, Asinh, Bent, Compressed, Logarithm
 
 Score = Callable[[Floats, Floats, Floats, Floats, float], Floats]  # as `knowledge_gradient`
 
@@ -64,7 +64,7 @@ class RealParts:
             return made("parts", "gp-agent", {"gp-agent": cls}, given)
 
 
-FIRST_ROWS = 64  # points; doubled whenever they are full
+FIRST_POINTS = 64  # doubled whenever they are full
 
 
 class PlayValues(NamedTuple):
@@ -96,7 +96,12 @@ class QuantitySpec(NamedTuple):
         setting = model.setting
         has_costs = setting.num_constraints > 0 or setting.budget is not None
         parameters = Parameters.of(setting, by_column=published or has_costs or earlier is not None)
-        prior = _reward_prior(model, parameters) if published else usual_prior(parameters)
+        prior = usual_prior(parameters)
+        if published:
+            known = understood(model.kernel, setting)
+            assert known is not None
+            noise = float(np.mean(model.noise_variance)) / model.prior_std**2
+            prior = published_prior(*known, noise, parameters)
         prior = with_line(prior) if has_costs else prior
         surrogate = Surrogate(parameters, prior, parts.noise_weight)
         if earlier is not None:
@@ -114,10 +119,8 @@ class QuantitySpec(NamedTuple):
 
     def learners(self, rng: np.random.Generator) -> list[Learner]:
         """Return the learners of the reward, each cost and the price."""
-        if self.cost is None:
-            values: Values = Bent(self.several, self.variance, self.parts.alphas)
-        else:
-            values = Compressed(self.several, self.variance)
+        bent = Bent(self.several, self.variance, self.parts.alphas)
+        values = bent if self.cost is None else Compressed(self.variance)
         chains = Chains(self.reward, rng, self.parts.chains) if self.chained else None
         found = [Learner(self.reward, values, chains, self.parts.refuted)]
         if self.cost is not None:
@@ -126,50 +129,28 @@ class QuantitySpec(NamedTuple):
         return found
 
 
-def _reward_prior(model: Model, parameters: Parameters) -> HyperPrior:
-    known = understood(model.kernel, model.setting)
-    assert known is not None
-    scales, shape = known
-    noise = float(np.mean(model.noise_variance)) / model.prior_std**2
-    return published_prior(scales, noise, shape, parameters)
-
-
 class PointRecord:
     """Delivered values of Q quantities by point, in the order in which the points were first delivered."""
 
     def __init__(self, quantities: int):
-        self._place: dict[int, int] = {}
-        self._point = np.empty(FIRST_ROWS, dtype=np.int64)
-        self._plays, self._weight = np.empty(FIRST_ROWS), np.empty(FIRST_ROWS)
-        self._mean, self._squares = (np.empty((quantities, FIRST_ROWS)) for _ in range(2))
         self.count = 0  # plays
+        self._place: dict[int, int] = {}  # column of each point
+        self._sums = np.zeros((2 + 2 * quantities, FIRST_POINTS))  # plays and weights, means, squares
 
     def add(self, play: PlayValues) -> None:
         """Add a play; means and squares are updated as Welford (1962) does."""
-        if (row := self._place.get(play.point)) is None:
-            row = self._place[play.point] = len(self._place)
-            if row == len(self._point):
-                self._grow()
-            self._point[row], self._plays[row], self._weight[row] = play.point, 0.0, 0.0
-            self._mean[:, row] = self._squares[:, row] = 0.0
+        place = self._place.setdefault(play.point, len(self._place))
+        if place == self._sums.shape[1]:
+            self._sums = np.hstack([self._sums, np.zeros_like(self._sums)])
         self.count += 1
-        self._plays[row] += 1.0
-        self._weight[row] += play.weight
-        gap = np.array(play.values) - self._mean[:, row]
-        self._mean[:, row] += gap * (play.weight / self._weight[row])
-        self._squares[:, row] += play.weight * gap * (np.array(play.values) - self._mean[:, row])
-
-    def _grow(self) -> None:
-        more = np.zeros_like(self._mean)
-        self._point = np.concatenate([self._point, np.zeros_like(self._point)])
-        self._plays, self._weight = (
-            np.concatenate([each, np.zeros_like(each)]) for each in (self._plays, self._weight)
-        )
-        self._mean, self._squares = np.hstack([self._mean, more]), np.hstack([self._squares, more])
+        self._sums[:2, place] += 1.0, play.weight
+        mean, squares = np.split(self._sums[2:, place], 2)  # views
+        gap = np.array(play.values) - mean
+        mean += gap * (play.weight / self._sums[1, place])
+        squares += play.weight * gap * (np.array(play.values) - mean)
 
     def seen(self, quantity: int) -> PointValues:
         """Return the values of a quantity, (u,) each; copies."""
-        used = len(self._place)
-        point, plays = self._point[:used].copy(), self._plays[:used].copy()
-        mean, squares = self._mean[quantity, :used].copy(), self._squares[quantity, :used].copy()
-        return PointValues(point, plays, mean, squares, self._weight[:used].copy())
+        used, quantities = len(self._place), len(self._sums) // 2 - 1
+        plays, weight, mean, squares = self._sums[[0, 1, 2 + quantity, 2 + quantities + quantity], :used]
+        return PointValues(np.fromiter(self._place, np.int64, used), plays, mean, squares, weight)

@@ -71,6 +71,9 @@ class Values(abc.ABC):
         with np.errstate(over="ignore"):
             return np.clip((values - self.zero) / self.size, -FARTHEST, FARTHEST)
 
+    def _take(self, zero: float, square: float, means: Floats) -> None:
+        self.zero, self.size = zero, math.sqrt(square) if square > 0.0 else usual_size(means)
+
 
 def by_nodes(straight: Callable[[Floats], Floats], mean: Floats, variance: Floats) -> tuple[Floats, Floats]:
     """Return mean and variance of a function of a normal variable, by nine nodes of Gauss and Hermite."""
@@ -96,13 +99,7 @@ class Bent(Values):
         self.size = math.sqrt(variance or 1.0)
 
     def learn(self, seen: PointValues, heights: Sequence[Height]) -> None:
-        self._measure(seen.mean)
-        z = self.scaled(seen.mean)
-        self._least = float(z.min()) - 1.0
-        if heights and not (self._several or self.trusted) and len(z) >= FEWEST and self._least < -1.0:
-            self.alpha = max(self._alphas, key=lambda alpha: self._height(alpha, z, heights))
-
-    def _measure(self, means: Floats) -> None:
+        means = seen.mean
         if self._several:
             zero, square = float(means.mean()), float(means.var())
         else:
@@ -110,7 +107,11 @@ class Bent(Values):
         if self._variance is not None:
             share = 0.0 if self.trusted else len(means) / (len(means) + PLAYS_OF_PRIOR)
             zero, square = share * zero, share * square + (1.0 - share) * self._variance
-        self.zero, self.size = zero, math.sqrt(square) if square > 0.0 else usual_size(means)
+        self._take(zero, square, means)
+        z = self.scaled(means)
+        self._least = float(z.min()) - 1.0
+        if heights and not (self._several or self.trusted) and len(z) >= FEWEST and self._least < -1.0:
+            self.alpha = max(self._alphas, key=lambda alpha: self._height(alpha, z, heights))
 
     def _height(self, alpha: float, z: Floats, heights: Sequence[Height]) -> float:
         jacobian = -np.log1p(-alpha * np.minimum(z, 0.0)).sum()
@@ -165,8 +166,7 @@ class HalfRank(Values):
         self._z, self._t = np.array([-1.0, 0.0]), np.array([-1.0, 0.0])  # knots, ascending
 
     def learn(self, seen: PointValues, heights: Sequence[Height]) -> None:
-        self.zero, square = above_median(seen.mean)
-        self.size = math.sqrt(square) if square > 0.0 else usual_size(seen.mean)
+        self._take(*above_median(seen.mean), seen.mean)
         z = np.sort(self.scaled(seen.mean))
         low, first = np.unique(z[z < 0.0], return_index=True)
         after = np.append(first[1:], (z < 0.0).sum())
@@ -196,8 +196,8 @@ def above_median(means: Floats) -> tuple[float, float]:
 class Compressed(Values):
     """Rewards beside costs: in robust stds, compressed far below the median, t = -1.5 - log(1 - 1.5 - z)."""
 
-    def __init__(self, several: bool, variance: float | None):
-        self._several, self._variance, self._least = several, variance, 0.0
+    def __init__(self, variance: float | None):
+        self._variance, self._least = variance, 0.0
         self.size = math.sqrt(variance or 1.0)
 
     def learn(self, seen: PointValues, heights: Sequence[Height]) -> None:
@@ -208,7 +208,7 @@ class Compressed(Values):
         if self._variance is not None:
             share = len(means) / (len(means) + PLAYS_OF_PRIOR)
             zero, square = share * zero, share * square + (1.0 - share) * self._variance
-        self.zero, self.size = zero, math.sqrt(square) if square > 0.0 else usual_size(means)
+        self._take(zero, square, means)
         self._least = float(self.scaled(means).min()) - 1.0
 
     def bent(self, z: Floats) -> tuple[Floats, Floats]:
