@@ -135,22 +135,24 @@ class PointRecord:
     def __init__(self, quantities: int):
         self.count = 0  # plays
         self._place: dict[int, int] = {}  # column of each point
-        self._sums = np.zeros((2 + 2 * quantities, FIRST_POINTS))  # plays and weights, means, squares
+        self._rows = np.zeros((3 + 2 * quantities, FIRST_POINTS))  # points, plays, weights, means, squares
 
     def add(self, play: PlayValues) -> None:
         """Add a play; means and squares are updated as Welford (1962) does."""
         place = self._place.setdefault(play.point, len(self._place))
-        if place == self._sums.shape[1]:
-            self._sums = np.hstack([self._sums, np.zeros_like(self._sums)])
+        if place == self._rows.shape[1]:
+            self._rows = np.hstack([self._rows, np.zeros_like(self._rows)])
         self.count += 1
-        self._sums[:2, place] += 1.0, play.weight
-        mean, squares = np.split(self._sums[2:, place], 2)  # views
+        self._rows[0, place] = play.point
+        self._rows[1:3, place] += 1.0, play.weight
+        mean, squares = np.split(self._rows[3:, place], 2)  # views
         gap = np.array(play.values) - mean
-        mean += gap * (play.weight / self._sums[1, place])
+        mean += gap * (play.weight / self._rows[2, place])
         squares += play.weight * gap * (np.array(play.values) - mean)
 
     def seen(self, quantity: int) -> PointValues:
         """Return the values of a quantity, (u,) each; copies."""
-        used, quantities = len(self._place), len(self._sums) // 2 - 1
-        plays, weight, mean, squares = self._sums[[0, 1, 2 + quantity, 2 + quantities + quantity], :used]
-        return PointValues(np.fromiter(self._place, np.int64, used), plays, mean, squares, weight)
+        own = 3 + quantity
+        rows = [0, 1, own, own + len(self._rows) // 2 - 1, 2]
+        point, *values = self._rows[rows, : len(self._place)]
+        return PointValues(point.astype(np.int64), *values)
