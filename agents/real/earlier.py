@@ -153,9 +153,8 @@ def _task(columns: Floats, values: Floats) -> tuple[Surrogate, PointValues]:
     mean = np.bincount(place, weights=known) / plays
     squares = np.zeros(len(points))
     np.add.at(squares, place, np.square(known - mean[place]))
-    seen, size = PointValues(np.arange(len(points)), plays, mean, squares, plays), points.shape[1]
-    none = np.zeros(len(points), dtype=np.int64)
-    parameters = Parameters(points, np.arange(size), none, 1, np.zeros(size, dtype=bool))
+    seen = PointValues(np.arange(len(points)), plays, mean, squares, plays)
+    parameters = Parameters.of_numbers(points)
     surrogate = Surrogate(parameters, usual_prior(parameters))
     own = Converging()
     own.learn(seen, [surrogate.standardised(surrogate.prior.centre, seen, each) for each in QUIETER])

@@ -71,15 +71,12 @@ class ImprovingAgent(Resumable, ChoosingAgent):
         self.book, self.round, self.offered = Book(1, self.setting.horizon), 0, None
         if self.setting.continuous:
             self._visited = Visited(self.setting.dim)
-            columns = np.zeros((1, self.setting.dim))
-            none = np.zeros(1, dtype=np.int64)
-            known = Parameters(columns, np.arange(self.setting.dim), none, 1, columns[0] != 0.0)
+            known = Parameters.of_numbers(np.zeros((1, self.setting.dim)))
         else:
             known = Parameters.of(self.setting, by_column=True)
             self._shortlist = Shortlist(self.setting.decisions.num_arms, 1)
         noise_std = None if self.setting.noise_std is None else float(np.mean(self.setting.noise_std))
-        prior = (exact_prior if self.exact else noisy_prior)(known)
-        surrogate = Surrogate(known, prior)
+        surrogate = Surrogate(known, (exact_prior if self.exact else noisy_prior)(known))
         if self._earlier is not None:
             surrogate = self._earlier.informed(surrogate, exact=self.exact)
         self.found = Fits()
@@ -125,7 +122,11 @@ class ImprovingAgent(Resumable, ChoosingAgent):
         if fresh.any() and (self.exact or learner is None):
             offered = fresh
         if learner is None:
-            return self._first(offered.nonzero()[0], rng)
+            arms = offered.nonzero()[0]
+            if (likely := self._likely) is None:
+                return int(rng.choice(arms))
+            gap = self._unit(self.setting.decisions.arms[arms]) - likely
+            return int(arms[np.square(gap).sum(axis=1).argmin()])
         posterior, pending = learner.posterior, self.book.pending().point
         best, noise = best_mean(posterior), self._noise(posterior)
 
@@ -167,13 +168,6 @@ class ImprovingAgent(Resumable, ChoosingAgent):
             return None
         return self._earlier.best(self.round // 2)
 
-    def _first(self, arms: Ints, rng: np.random.Generator) -> int:
-        """Return one of some arms, (n,), before a model chooses."""
-        if (likely := self._likely) is None:
-            return int(rng.choice(arms))
-        gap = self._unit(self.setting.decisions.arms[arms]) - likely
-        return int(arms[np.square(gap).sum(axis=1).argmin()])
-
     def _unit(self, points: Floats) -> Floats:
         return (points - self._low) / self._span
 
@@ -182,7 +176,10 @@ class ImprovingAgent(Resumable, ChoosingAgent):
         feedback, stds = Feedback.arrived(info), feedback_stds(info)
         require_learnable("feedback_reward", feedback.reward)
         offered = offered_in(info, self.setting, None)
-        point = self._point(action)
+        if self.setting.continuous:
+            point = self._visited.index(self.setting.to_point(np.asarray(action, dtype=np.float64)))
+        else:
+            point = int(arms_of(action, 1, self.setting.decisions.num_arms)[0])
         played = self.book.record_round(np.array([point]), feedback.trial, feedback.round)
         self.offered = offered
         self._tried.add(point)
@@ -192,11 +189,6 @@ class ImprovingAgent(Resumable, ChoosingAgent):
             played.tolist(), feedback.round.tolist(), feedback.reward.tolist(), weights, strict=True
         ):
             self._receive(PlayValues(each, round_, (value,), weight))
-
-    def _point(self, action: Any) -> int:
-        if not self.setting.continuous:
-            return int(arms_of(action, 1, self.setting.decisions.num_arms)[0])
-        return self._visited.index(self.setting.to_point(np.asarray(action, dtype=np.float64)))
 
     def _weight(self, std: float) -> float:
         """Return the weight of a play whose noise std is stated, NaN where it is the usual one."""

@@ -130,21 +130,17 @@ class Learner:
         if self._chains is None:
             self.states = self._likeliest()
         else:
-            self._chains.move(self._fits_on)
+            self._chains.move(self._seen.latest(self.fitted))
             self.states = self._chains.states
 
     def _likeliest(self) -> list[Floats]:
         """Return the likeliest hyperparameters, and the published ones as long as they are not refuted."""
-        centre, seen = self.surrogate.prior.centre, self._fits_on
+        centre, seen = self.surrogate.prior.centre, self._seen.latest(self.fitted)
         found = likeliest([(self.surrogate, seen)], [self.states[0], centre])
         if self.values.trusted:
             rise = self.surrogate.loss(centre, seen)[0] - self.surrogate.loss(found, seen)[0]
             self.values.trusted = rise < self._refuted
         return [found, centre.copy()] if self.values.trusted else [found]
-
-    @property
-    def _fits_on(self) -> PointValues:
-        return self._seen.latest(self.fitted)
 
     @cached_property
     def posteriors(self) -> list[SurrogatePosterior]:

@@ -13,6 +13,7 @@ from scipy.linalg.lapack import dpotrs, dtrtrs  # type: ignore[attr-defined]
 from bandit_envs.basics.types import Floats, Ints
 
 from ..acquisition.improvement import improvement_climbed, log_augmentation, log_expected_improvement
+from .priors import Parameters
 from .surrogate import JITTER, PointValues, Surrogate, factor, squared_distances
 
 
@@ -249,8 +250,6 @@ def best_mean(posterior: SurrogatePosterior) -> float:
 
 
 def on(surrogate: Surrogate, columns: Floats, earlier: Any = None) -> Surrogate:
-    """Return the surrogate on other points, (N, D)."""
-    parameters = surrogate.parameters
-    none = np.zeros(len(columns), dtype=np.int64)
+    """Return the surrogate of numbers on other points, (N, D)."""
     means = None if earlier is None else earlier.means(columns)
-    return replace(surrogate, parameters=replace(parameters, columns=columns, data_set=none), earlier=means)
+    return replace(surrogate, parameters=Parameters.of_numbers(columns), earlier=means)

@@ -54,6 +54,12 @@ class Parameters:
         of_choices[[shown.shape[1] + column for choice in found for column in choice]] = True
         return cls(np.hstack(both), np.concatenate(owner), index, len(contexts) if labels else 1, of_choices)
 
+    @classmethod
+    def of_numbers(cls, columns: Floats) -> Parameters:
+        """Return parameters that are a number each, of points (N, D)."""
+        size, none = columns.shape[1], np.zeros(len(columns), dtype=np.int64)
+        return cls(columns, np.arange(size), none, 1, np.zeros(size, dtype=bool))
+
     @cached_property
     def number(self) -> int:
         """Return P."""

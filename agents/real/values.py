@@ -45,6 +45,7 @@ class Values(abc.ABC):
     """The unit and the transform of a quantity."""
 
     zero, size = 0.0, 1.0
+    variance: float | None = None  # of a published model
     trusted = False  # while a published model is not refuted; it says what the unit is
 
     @abc.abstractmethod
@@ -72,6 +73,10 @@ class Values(abc.ABC):
             return np.clip((values - self.zero) / self.size, -FARTHEST, FARTHEST)
 
     def _take(self, zero: float, square: float, means: Floats) -> None:
+        """Take zero and squared size; a published variance counts as 4 arms, of mean 0."""
+        if self.variance is not None:
+            share = 0.0 if self.trusted else len(means) / (len(means) + PLAYS_OF_PRIOR)
+            zero, square = share * zero, share * square + (1.0 - share) * self.variance
         self.zero, self.size = zero, math.sqrt(square) if square > 0.0 else usual_size(means)
 
 
@@ -93,7 +98,7 @@ class Bent(Values):
     """
 
     def __init__(self, several: bool, variance: float | None, alphas: Sequence[float] = ALPHAS):
-        self._several, self._variance, self._alphas = several, variance, alphas
+        self._several, self.variance, self._alphas = several, variance, alphas
         self.trusted = variance is not None
         self.alpha, self._least = 0.0, 0.0
         self.size = math.sqrt(variance or 1.0)
@@ -104,9 +109,6 @@ class Bent(Values):
             zero, square = float(means.mean()), float(means.var())
         else:
             zero, square = above_median(means)
-        if self._variance is not None:
-            share = 0.0 if self.trusted else len(means) / (len(means) + PLAYS_OF_PRIOR)
-            zero, square = share * zero, share * square + (1.0 - share) * self._variance
         self._take(zero, square, means)
         z = self.scaled(means)
         self._least = float(z.min()) - 1.0
@@ -197,18 +199,14 @@ class Compressed(Values):
     """Rewards beside costs: in robust stds, compressed far below the median, t = -1.5 - log(1 - 1.5 - z)."""
 
     def __init__(self, variance: float | None):
-        self._variance, self._least = variance, 0.0
+        self.variance, self._least = variance, 0.0
         self.size = math.sqrt(variance or 1.0)
 
     def learn(self, seen: PointValues, heights: Sequence[Height]) -> None:
         means = seen.mean
         low, middle, high = np.percentile(means, (25.0, 50.0, 75.0))
         square = max((high - low) / IQR, 0.3 * float(means.std())) ** 2
-        zero = float(middle)
-        if self._variance is not None:
-            share = len(means) / (len(means) + PLAYS_OF_PRIOR)
-            zero, square = share * zero, share * square + (1.0 - share) * self._variance
-        self._take(zero, square, means)
+        self._take(float(middle), square, means)
         self._least = float(self.scaled(means).min()) - 1.0
 
     def bent(self, z: Floats) -> tuple[Floats, Floats]:
