@@ -19,14 +19,13 @@ from ..model.model import Model
 from ..options import require_costs, require_reset
 from .anew import ChangeSums, surprise
 from .earlier import EarlierTasks
-from .horizon import LIKELY, rounds_to_use
+from .horizon import LIKELY, UNLIKELY, rounds_to_use
 from .quantities import PlayValues, PointRecord, QuantitySpec, RealParts
 from .rules import HorizonRule, RoundFacts, spread_out
 from .values import require_learnable
 
 TIE = 1e-9  # in units of the reward
 HEAVIEST = 1e8  # weight of a play
-UNLIKELY = 0.01  # probability that the likeliest arm keeps all limits, below which none seems to
 ENOUGH = 3  # results after which models choose, where plays have costs or results are late
 FIRST_PUBLISHED, FEWEST_FIRST, MOST_FIRST = 1, 4, 10  # first plays at random
 

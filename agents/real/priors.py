@@ -109,6 +109,7 @@ KNOWN = 0.1  # spread of the logarithm of a noise variance that is known
 STATED = 0.5  # of one that is known up to a factor of all stds
 SMALLEST = 1e-8  # noise variance, in the values' unit
 SHORTER = 0.4  # factor of usual lengths where values have noise and the best is searched for
+SURE = 0.5  # spread of the logarithm of costs' amplitude beside a published model
 LEAST_NOISE = 1e-4  # of a published model, in prior variances: what is called noiseless may not be
 
 
@@ -157,9 +158,19 @@ def noise_around(
     return replace(prior, centre=centre, spread=spreads)
 
 
-def cost_prior(parameters: Parameters) -> HyperPrior:
-    """Return the prior of costs and prices, whose noise is small."""
-    return noise_around(with_line(usual_prior(parameters)), parameters, 1e-3, NOISE_SPREAD)
+def cost_prior(parameters: Parameters, published: HyperPrior | None = None) -> HyperPrior:
+    """Return the prior of costs and prices, whose noise is small.
+
+    Beside a published model of the reward it has that model's length-scales, and an amplitude that few values
+    move little: costs that were all alike so far do not mean that no other arm keeps the limits.
+    """
+    found = noise_around(with_line(usual_prior(parameters)), parameters, 1e-3, NOISE_SPREAD)
+    if published is None:
+        return found
+    centre, spread, number = found.centre.copy(), found.spread.copy(), parameters.number
+    centre[:number], spread[:number] = published.centre[:number], published.spread[:number]
+    spread[number] = SURE
+    return replace(found, centre=centre, spread=spread)
 
 
 def with_line(prior: HyperPrior) -> HyperPrior:

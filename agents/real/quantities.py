@@ -102,13 +102,14 @@ class QuantitySpec(NamedTuple):
             assert known is not None
             noise = float(np.mean(model.noise_variance)) / model.prior_std**2
             prior = published_prior(*known, noise, parameters)
+        costs = cost_prior(parameters, prior if published else None)
         prior = with_line(prior) if has_costs else prior
         surrogate = Surrogate(parameters, prior, parts.noise_weight)
         if earlier is not None:
             surrogate = earlier.informed(surrogate, published)
         return cls(
             surrogate,
-            Surrogate(parameters, cost_prior(parameters), parts.noise_weight) if has_costs else None,
+            Surrogate(parameters, costs, parts.noise_weight) if has_costs else None,
             setting.num_constraints,
             setting.budget is not None and setting.known_costs is None,
             float(model.prior_std) ** 2 if published else None,

@@ -247,6 +247,15 @@ class Asinh(Values):
         down = np.exp(np.minimum(-mean + 0.5 * v, 50.0)) * ndtr((mean - v) / std)
         return np.clip(0.5 * (up - down), 0.0, self._most)
 
+    def excess_variance(self, mean: Floats, variance: Floats) -> Floats:
+        """Return the variance of c+ over the unit, at most the square of the largest |c| seen, (n,)."""
+        v = np.minimum(variance, CALM)
+        std = np.sqrt(np.maximum(v, 1e-12))
+        up = np.exp(np.minimum(2.0 * (mean + v), 50.0)) * ndtr((mean + 2.0 * v) / std)
+        down = np.exp(np.minimum(2.0 * (v - mean), 50.0)) * ndtr((mean - 2.0 * v) / std)
+        square = 0.25 * (up + down) - 0.5 * ndtr(mean / std)
+        return np.clip(square - self.excess(mean, variance) ** 2, 0.0, self._most**2)
+
 
 class Logarithm(Values):
     """Prices of plays: t = log(c / median c) where all are positive, else in stds."""
