@@ -17,20 +17,15 @@ import math
 import runpy
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import gymnasium as gym
 import numpy as np
 from scipy.special import stdtrit
 from tables import write
 
-from agents.agent.assembly import TrialList
-from agents.model.model import Model
-from agents.real.agent import RealAgent
-from agents.real.choice import publishes, real_agent
-from agents.real.horizon import expected_improvement
-from agents.real.quantities import RealParts
+from agents.real.choice import publishes
 from bandit_envs import Setting
-from bandit_envs.basics.types import Floats
 from bandit_envs.environment.registration import real_id
 from gpbandits import evaluate
 from gpbandits.report.entrants import REFERENCE
@@ -65,58 +60,45 @@ HEADER = ["task", "half", "without", "trials", "score", "difference", "95 %"]
 WHOLE = "the whole agent"
 
 
-def width_one(value: Floats, mean: Floats, variance: Floats, noise: Floats, use: float) -> Floats:
-    """Return upper bounds of width 1."""
-    return mean + np.sqrt(variance)
-
-
-def improvement_alone(value: Floats, mean: Floats, variance: Floats, noise: Floats, use: float) -> Floats:
-    """Return the expected improvement upon the largest mean."""
-    return expected_improvement(mean - mean.max(), np.sqrt(variance))
-
-
 def priced(setting: Setting) -> bool:
     """Return whether plays have costs."""
     return setting.num_constraints > 0 or setting.budget is not None
 
 
-LEFT_OUT: dict[str, tuple[RealParts, Callable[[Setting], bool]]] = {
-    WHOLE: (RealParts(), lambda setting: True),
-    "width 1": (RealParts(score=width_one), lambda setting: not priced(setting)),
-    "expected improvement": (RealParts(score=improvement_alone), lambda setting: not priced(setting)),
-    "values as they are": (
-        RealParts(alphas=(0.0,)),
-        lambda setting: not (setting.has_contexts or priced(setting)),
-    ),
-    "all that may be learnt": (RealParts(limits_share=1.0), lambda setting: setting.num_constraints > 0),
-    "one noise for all arms": (RealParts(noise_weight=1e6), lambda setting: True),
+# The parts of `gp-agent` that are not its defaults, and where a task calls for them.
+LEFT_OUT: dict[str, tuple[dict[str, Any], Callable[[Setting], bool]]] = {
+    WHOLE: ({}, lambda setting: True),
+    "width 1": ({"score": "ucb"}, lambda setting: not priced(setting)),
+    "expected improvement": ({"score": "ei"}, lambda setting: not priced(setting)),
+    "values as they are": ({"alphas": [0.0]}, lambda setting: not (setting.has_contexts or priced(setting))),
+    "all that may be learnt": ({"limits_share": 1.0}, lambda setting: setting.num_constraints > 0),
+    "one noise for all arms": ({"noise_weight": 1e6}, lambda setting: True),
     "likeliest hyperparameters": (
-        RealParts(chains=0),
+        {"chains": 0},
         lambda setting: not (publishes(setting, {}) or priced(setting) or setting.has_contexts),
     ),
     "published model always kept": (
-        RealParts(refuted=math.inf),
+        {"refuted": math.inf},
         lambda setting: publishes(setting, {}) and not priced(setting),
     ),
     "published model a prior alone": (
-        RealParts(refuted=-math.inf),
+        {"refuted": -math.inf},
         lambda setting: publishes(setting, {}) and not priced(setting),
     ),
-    "pending plays ignored": (RealParts(pending=False), lambda setting: setting.max_delay > 0),
-    "changes ignored": (RealParts(alarm=math.inf), lambda setting: setting.may_change),
-    "one first play": (RealParts(first=1), lambda setting: not (publishes(setting, {}) or priced(setting))),
+    "pending plays ignored": ({"pending": False}, lambda setting: setting.max_delay > 0),
+    "changes ignored": ({"alarm": math.inf}, lambda setting: setting.may_change),
+    "one first play": ({"first": 1}, lambda setting: not (publishes(setting, {}) or priced(setting))),
 }
-
-
-def factory(parts: RealParts) -> Callable[[Setting], RealAgent | TrialList]:
-    """Return what makes the agent of these parts."""
-    return lambda setting: real_agent(Model.of(setting), publishes(setting, {}), parts=parts)
 
 
 def rows(task: str, trials: int, seed: int) -> list[list[str]]:
     """Return a row of the table for each part that a task calls for."""
     setting = gym.make(real_id(task)).unwrapped.setting
-    entrants = {name: factory(parts) for name, (parts, applies) in LEFT_OUT.items() if applies(setting)}
+    entrants = {
+        name: ("gp-agent", {"parts": parts})
+        for name, (parts, applies) in LEFT_OUT.items()
+        if applies(setting)
+    }
     result = evaluate(real_id(task), {**entrants, REFERENCE: REFERENCE}, trials=trials, seed=seed)
     score = {name: 1.0 - loss for name, loss in relative_losses(result, REFERENCE).items()}
     found = []

@@ -56,7 +56,8 @@ class ArmAgent(ChoosingAgent):
         self.round = -1  # before the first reset
 
     def reset(self, seed: int) -> None:
-        self.tie_breaker = TieBreaker(Streams([one_seed(seed)]).of("ties"))
+        self.streams = Streams([one_seed(seed)])
+        self.tie_breaker = TieBreaker(self.streams.of("ties"))
         self.book = Book(1, self.setting.horizon)
         self.offered = None
         self.begin()

@@ -16,6 +16,7 @@ from bandit_envs.problem.setting import Setting
 
 from ..acquisition.improvement import log_expected_improvement
 from ..agent.assembly import TrialList, each_trial
+from ..agent.assumptions import FEWEST_VALUES, FORM
 from ..agent.gp_agent import TIE
 from ..agent.single_trial import ArmAgent
 from ..beliefs.delivered import Delivered
@@ -23,12 +24,13 @@ from ..beliefs.safety import log_feasibility, stds_below
 from ..kernels.amplitude import is_found
 from ..model.choice import argmax_with_ties
 from ..model.defaults import NOISE_FLOOR, SharedOptions
+from ..model.hyperparameters import Fitter, Hyperparameters
 from ..model.model import Model
 from ..model.rounds import Delivery
 from ..model.units import PerCost, mean_and_std, once_model
-from ..objectives.parts import each_with_own_noise
+from ..objectives.parts import each_with_own_noise, require_own_means
 from ..objectives.separate_models import CostModelSpec
-from ..options import PerTrial, require_absent, require_arms, require_costs
+from ..options import PerTrial, require_arms, require_costs
 from ..protocol import handles
 
 RHO = 0.1
@@ -49,9 +51,18 @@ class OutcomeProcess:
     """The Gaussian process of one quantity in prior stds, centre + scale h, of the plays that it learns."""
 
     def __init__(self, model: Model, centre: float):
-        self._model, self._centre, self._scale = model, centre, 1.0
+        self._given, self.centre, self.scale = model, centre, 1.0
         self.point, self.value = np.zeros(0, dtype=np.int64), np.zeros(0)  # (n,) each
         self._belief = Delivered(model, 1)
+        self._fitter: Fitter | None = None  # from the first fit on
+        self._found: Hyperparameters | None = None  # in its scale
+
+    @property
+    def model(self) -> Model:
+        """The given model in its scale, with the latest hyperparameters where it has learnt some."""
+        noise = np.maximum(self._given.noise_variance / self.scale**2, NOISE_FLOOR)
+        model = replace(self._given, noise_variance=noise)
+        return model if self._found is None else model.learnt(self._found)
 
     def add(self, point: Ints, value: Floats) -> None:
         """Learn values of points, (n,) each."""
@@ -62,20 +73,40 @@ class OutcomeProcess:
         """Take centre and scale from the values, where they differ and there are three; else a scale of 1."""
         if not len(self.value):
             return
-        (self._centre,), (deviation,) = mean_and_std(self.value[:, None], FEWEST)
-        self._scale = deviation or 1.0
-        noise = np.maximum(self._model.noise_variance / self._scale**2, NOISE_FLOOR)
-        self._belief = Delivered(replace(self._model, noise_variance=noise), 1)
-        self._condition(self.point, self.value)
+        (self.centre,), (deviation,) = mean_and_std(self.value[:, None], FEWEST)
+        self.scale = deviation or 1.0
+        self._begin_anew()
+
+    def learn(self, rng: np.random.Generator) -> bool:
+        """Fit kernel and noise to the scaled values, from two on; return True where the fit failed."""
+        model, learning = self.model, self._given.learning
+        assert learning is not None
+        if len(self.value) < FEWEST_VALUES:
+            return False
+        if self._fitter is None:
+            noise, variance = np.asarray(model.noise_variance).item(), model.prior_std**2
+            self._fitter = Fitter(model.kernel, noise, variance, spreads=learning.spreads)
+        last = slice(None if learning.most is None else -learning.most, None)
+        features, value = model.setting.decisions.points, (self.value - self.centre) / self.scale
+        found = self._fitter.fit(features, self.point[last], value[last], learning.restarts, rng)
+        if found is None:
+            return True
+        self._found = found
+        self._begin_anew()
+        return False
 
     def believed(self, context: Ints) -> tuple[Floats, Floats]:
         """Return mean and std at the arms of a context, (1,) -> (A,) each."""
         mean, std = self._belief.mean(context)[0], self._belief.std(context)[0]
-        return self._centre + self._scale * mean, self._scale * std
+        return self.centre + self.scale * mean, self.scale * std
+
+    def _begin_anew(self) -> None:
+        self._belief = Delivered(self.model, 1)
+        self._condition(self.point, self.value)
 
     def _condition(self, point: Ints, value: Floats) -> None:
         none = np.zeros_like(point)
-        self._belief.receive(Delivery.of_values(none, point, (value - self._centre) / self._scale))
+        self._belief.receive(Delivery.of_values(none, point, (value - self.centre) / self.scale))
 
 
 class ADMMBO(ArmAgent):
@@ -91,7 +122,8 @@ class ADMMBO(ArmAgent):
     played. A tie broken at random among all arms would be random search. Contexts enter the processes alone.
 
     The authors learn length-scales, amplitudes and noise anew before every play, from two values on, and
-    divide by the variance in theta; here all these are the published ones.
+    divide by the variance in theta. Here these are the published ones; with a `learning` every process learns
+    its own every so many rounds, from its own values in its centre and scale.
 
     Args:
         model: of the reward in prior stds, with the number of first plays.
@@ -117,6 +149,7 @@ class ADMMBO(ArmAgent):
         self.phase, self.sweep, self.stopped = OPENING, 0, False
         self._left = self.model.initial
         self._phases: list[int] = []  # of each round
+        self.failed_fits = 0
         self.processes, self.everything = (
             [*map(OutcomeProcess, self._models, self._prior.centres)] for _ in range(2)
         )
@@ -136,6 +169,10 @@ class ADMMBO(ArmAgent):
         self._left -= 1
         if self._left <= 0 and len(self.everything[REWARD].point) and not self.stopped:
             self._advance()
+        learning = self.model.learning
+        if learning is not None and len(self._phases) % learning.every == 0:
+            (rng,) = self.streams.of("fits")
+            self.failed_fits += sum(each.learn(rng) for each in (*self.processes, *self.everything))
 
     def scores(self, context: Ints) -> Floats:
         """Expected improvement of the phase's subproblem, (A,); equal scores for the first plays."""
@@ -252,6 +289,8 @@ def admmbo(
             prior std as the reward's is of its own.
         noise_variance: lambda of the reward, see `ModelOptions`; in units of the first plays it counts as at
             least 1e-6 of the prior variance.
+        **options: with `refit_every` every subproblem's process learns a kernel and a noise of its own; the
+            authors' do so in every round.
     """
     require_arms(setting, 'ADMMBO looks for its incumbent and its z among them; take "constrained-ei"')
     several = setting.dim >= 4
@@ -263,9 +302,11 @@ def admmbo(
     require_integer("initial", initial, 1, "improvement needs a play to improve on")
     if setting.kernel is None or is_found(setting.kernel) or "length_scale" in options:
         options = {"kernel": "matern52", **options}
-    require_absent(options, ("refit_every",), "this agent centres and scales by its own plays")
+    require_own_means(options)
     of_reward = once_model(setting, initial=initial, noise_variance=noise_variance, **options)
     model, assumed = each_with_own_noise(of_reward, constraint_noise_std, standardize=False)
+    if model.learning is not None:
+        model = replace(model, form=model.form or FORM)
     return each_trial(lambda i: ADMMBO(model.of_trial(i), assumed, rho, steps, shared), num_trials)
 
 

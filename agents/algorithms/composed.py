@@ -25,6 +25,7 @@ from ..real.agent import RealAgent
 from ..real.choice import publishes, real_agent, refused, suited
 from ..real.earlier import EarlierTasks, checked_results, sides
 from ..real.improving import ImprovingAgent
+from ..real.quantities import RealParts
 from ..restarts.by_name import make_restart
 
 Options = Mapping[str, Any]
@@ -38,6 +39,7 @@ def gp_agent(
     *,
     goal: str = "regret",
     like: Any = None,
+    parts: Options | None = None,
     rule: Any = None,
     width: Any = None,
     delta: float | None = None,
@@ -74,6 +76,8 @@ def gp_agent(
         like: results of earlier tasks on the same parameters, a list of (features, values), (n, d) and (n,),
             the features as those of the arms or of the box; see `agents.real.earlier`. Not with parts or a
             model of your own, contexts, or plays that have costs.
+        parts: of the agent for real problems by name, such as {"chains": 0, "pending": False}; see
+            `agents.real.quantities.RealParts`. Not where the agent is composed, nor for the best at the end.
         rule: "ucb" (default of a composed agent), "thompson", "random-ucb", "dmm", "irgp", "ei", "pi",
             "pims", "eims", "mean", "variance", or a `Rule`. With separate models of reward and costs its
             scores must be in the units of the reward, which those of "ei", "pi", "pims" and "eims" are not.
@@ -119,16 +123,20 @@ def gp_agent(
             published too small raises false alarms. {"false_alarm_rate": 0.1} of "et" and "glr". {"segment":
             ...} of "bocpd": expected rounds between changes, by default a third of the horizon.
     """
-    parts = (rule, width, delta, belief, constraint, objective, restart, incumbent)
-    of_parts = (rule_options, belief_options, constraint_options, restart_options)
-    parts_left_out = context and all(each is None for each in (*parts, *of_parts))
+    of_rule = (rule, width, delta, belief, constraint, objective, restart, incumbent)
+    their_options = (rule_options, belief_options, constraint_options, restart_options)
+    parts_left_out = context and all(each is None for each in (*of_rule, *their_options))
     given = {name: value for name, value in options.items() if value is not None}
     require_choice("goal", goal, GOALS)
+    of_real = RealParts.of(parts)
     earlier = None if like is None else EarlierTasks.of(checked_results(like, setting), *sides(setting))
+    model = suited(setting, given) if parts_left_out and goal == REGRET else None
+    if model is not None:
+        return real_agent(model, publishes(setting, given), num_trials, of_real, earlier)
+    composed = "where the agent is composed, as with a rule or on a box; see `agents.real.choice`"
+    require(not parts, "parts", f"left out {'for the best at the end' if goal == BEST else composed}", parts)
     if goal == BEST:
         return _improving(setting, parts_left_out, given, num_trials, earlier)
-    if parts_left_out and (model := suited(setting, given)) is not None:
-        return real_agent(model, publishes(setting, given), num_trials, earlier=earlier)
     remedy = 'left out with parts of your own and where `agents.real.choice` names no agent; or goal="best"'
     require(not like, "like", remedy, like)
     rule, width = "ucb" if rule is None else rule, IMPROVED if width is None else width

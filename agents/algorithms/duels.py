@@ -21,13 +21,12 @@ from bandit_envs.problem.setting import Setting
 from ..acquisition import duels
 from ..acquisition.duels import Contest, DuelRule, MultiSBM
 from ..agent.assembly import TrialList, each_trial
-from ..agent.generators import Streams
 from ..agent.single_trial import ArmAgent
 from ..beliefs.preferences import LikelihoodSet, Preferences
 from ..model.defaults import DefaultBound
 from ..model.model import Model
 from ..named import name_or_other
-from ..options import PerTrial, one_seed, require_reset, typed
+from ..options import PerTrial, require_reset, typed
 from ..protocol import handles
 
 MIXTURE = "mixture"
@@ -59,10 +58,6 @@ class DuelAgent(ArmAgent):
         """True where the band or the set uses a default for B."""
         uses_bound = self.width is None or self.optimist is not None
         return uses_bound and isinstance(self.model.rkhs_bound, DefaultBound)
-
-    def reset(self, seed: int) -> None:
-        self.streams = Streams([one_seed(seed)])
-        super().reset(seed)
 
     def begin(self) -> None:
         self.belief = (self.optimist or Preferences)(self.model)

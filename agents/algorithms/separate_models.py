@@ -19,7 +19,6 @@ from ..agent.assumptions import learnt_separately
 from ..beliefs.by_name import make_belief, make_cost_belief
 from ..model.defaults import least_reward
 from ..model.model import Model
-from ..model.units import PriorUnits
 from ..objectives.parts import PenalisedParts, SeparateModelsOptions
 from ..objectives.penalties import RHO, ConstantPrice, Growing, Infinite
 from ..objectives.primal_dual import CAP, Dual, primal_dual_parts, rectified_parts
@@ -86,7 +85,9 @@ def with_separate_models(
         made: Any = parts.objective
         assumed: CostModelSpec = made.keywords["assumed"]
         _require_unshifted(belief, assumed)
-        parts = parts._replace(model=with_least(parts.model, setting, assumed.prior))
+        prior = assumed.prior
+        (least,) = prior.of(least_reward(setting, prior.std))  # in place of the prior mean
+        parts = parts._replace(model=replace(parts.model, least=least - prior.mean / prior.std))
     observed = Model.of_reward(setting, options)
     return assemble(
         parts.model,
@@ -107,12 +108,6 @@ def _require_unshifted(belief: Any, assumed: CostModelSpec) -> None:
     require(not assumed.standardize, "standardize", off, True)
     for name, given in (("centre", assumed.given.centre), ("scale", assumed.given.scale)):
         require(given is None, name, "left out with censored costs", given)
-
-
-def with_least(model: Model, setting: Setting, prior: PriorUnits) -> Model:
-    """Return the model in prior stds, with the smallest possible reward in place of the prior mean."""
-    (least,) = prior.of(least_reward(setting, prior.std))
-    return replace(model, least=least - prior.mean / prior.std)
 
 
 @handles("delay", "context", "constraint", "change", "box", "availability", "horizon")

@@ -189,7 +189,12 @@ class SeparateModels(Objective):
 
     def beliefs(self, mean: Floats, std: Floats, points: Points) -> list[Band]:
         """Return mean and std of the reward and of each cost: u (c + s mean) and u s std."""
-        return self._in_units([(mean, std), *map(points.known, self.costs)])
+        scaled = [(mean, std), *map(points.known, self.costs)]
+        parts = zip(self.prior.each, self.centre.T, self.scale.T, scaled, strict=True)
+        return [
+            (unit * (centre[:, None] + scale[:, None] * m), unit * scale[:, None] * s)
+            for unit, centre, scale, (m, s) in parts
+        ]
 
     def cost_beliefs(self) -> list[tuple[Belief, Floats, Floats]]:
         unit, centre, scale = self.prior.costs, self.centre[:, 1:], self.scale[:, 1:]
@@ -201,13 +206,6 @@ class SeparateModels(Objective):
         if not self.standardize or None not in (self.given.centre, self.given.scale):
             return np.array(True)
         return self.first_plays.over(rounds, self._longest) & (self._based_on == self.first_plays.delivered)
-
-    def _in_units(self, scaled: list[tuple[Floats, Floats]]) -> list[tuple[Floats, Floats]]:
-        parts = zip(self.prior.each, self.centre.T, self.scale.T, scaled, strict=True)
-        return [
-            (unit * (centre[:, None] + scale[:, None] * m), unit * scale[:, None] * s)
-            for unit, centre, scale, (m, s) in parts
-        ]
 
     def begin(self) -> Revision:
         return Revision(self._noise())

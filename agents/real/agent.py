@@ -12,22 +12,20 @@ from bandit_envs.basics.arguments import require
 from bandit_envs.basics.types import Bools, Floats, Ints
 from bandit_envs.problem.feedback import Feedback, feedback_stds, spendings
 
-from ..agent.generators import Streams
 from ..agent.queries import NEVER
 from ..agent.single_trial import ArmAgent
 from ..model.choice import argmax_with_ties, arms_of, offered_in
 from ..model.model import Model
-from ..options import one_seed, require_costs, require_reset
+from ..options import require_costs, require_reset
 from .anew import ChangeSums, surprise
 from .earlier import EarlierTasks
-from .horizon import LIKELY, rounds_to_use
+from .horizon import LIKELY, UNLIKELY, rounds_to_use
 from .quantities import PlayValues, PointRecord, QuantitySpec, RealParts
-from .rules import HorizonRule, PricedRule, RoundFacts, spread_out
+from .rules import HorizonRule, RoundFacts, spread_out
 from .values import require_learnable
 
 TIE = 1e-9  # in units of the reward
 HEAVIEST = 1e8  # weight of a play
-UNLIKELY = 0.01  # probability that the likeliest arm keeps all limits, below which none seems to
 ENOUGH = 3  # results after which models choose, where plays have costs or results are late
 FIRST_PUBLISHED, FEWEST_FIRST, MOST_FIRST = 1, 4, 10  # first plays at random
 
@@ -50,17 +48,12 @@ class RealAgent(ArmAgent):
         first = parts.first or (FIRST_PUBLISHED if published else usual)
         self.num_first = min(first, decisions.num_arms)
 
-    def reset(self, seed: int) -> None:
-        streams = Streams([one_seed(seed)])
-        self._rng, of_fits = (streams.of(role)[0] for role in ("first plays", "fits"))
-        self.learners = self.spec.learners(of_fits)
-        rule = HorizonRule if self.spec.cost is None else PricedRule
-        self.rule = rule(self.setting, self.learners, self.offset, self.spec.parts)
-        self._infeasible: bool | None = None
-        self._infeasible_since = NEVER
-        super().reset(seed)
-
     def begin(self) -> None:
+        self._rng, of_fits = (self.streams.of(role)[0] for role in ("first plays", "fits"))
+        self.learners = self.spec.learners(of_fits)
+        self.rule = HorizonRule(self.setting, self.learners, self.offset, self.spec.parts)
+        self.infeasible: bool | None = None  # whether no arm of the last choice seemed to keep all limits
+        self.infeasible_since: int | None = None  # first round (0-based) in which that was so, -1 for none
         self.record = PointRecord(len(self.learners))
         self._plays: list[PlayValues] = []  # of which a change makes some stale
         self._delays: list[int] = []
@@ -94,26 +87,11 @@ class RealAgent(ArmAgent):
             return self._first_play(z, offered)
         self._learn(self.record.count)
         arms, scores = self.rule(self._round(z, offered))
-        self._note_infeasible(self.rule.likeliest)
+        if self.rule.likeliest is not None:
+            self.infeasible = self.rule.likeliest < UNLIKELY
+            if self.infeasible_since in (None, NEVER):
+                self.infeasible_since = self.round if self.infeasible else NEVER
         return int(arms[argmax_with_ties(scores[None], TIE, uniform)[0]])
-
-    @property
-    def infeasible(self) -> bool | None:
-        """Return True where no arm of the last choice seemed to keep all limits; None without a model."""
-        require_reset(self.round >= 0)
-        return self._infeasible
-
-    @property
-    def infeasible_since(self) -> int | None:
-        """Return the first round (0-based) with `infeasible` true, -1 where there is none; None likewise."""
-        require_reset(self.round >= 0)
-        return None if self._infeasible is None else self._infeasible_since
-
-    def _note_infeasible(self, likeliest: float | None) -> None:
-        if likeliest is not None:
-            self._infeasible = likeliest < UNLIKELY
-            if self._infeasible and self._infeasible_since == NEVER:
-                self._infeasible_since = self.round
 
     @property
     def _begins(self) -> bool:
@@ -164,7 +142,10 @@ class RealAgent(ArmAgent):
         self._require_values(feedback, spent)
         point = self.setting.decisions.point_index(context, arm)
         played = self.book.record_round(point, feedback.trial, feedback.round)  # the last check
-        self._visit(int(context[0]))
+        z = int(context[0])
+        self._switches += self._last not in (-1, z)
+        self._visits[z] += 1
+        self._last = z
         self.offered = offered
         self._tried.add(arm.item())
         columns = [feedback.reward - self.offset[played], *feedback.cost.T]
@@ -172,7 +153,7 @@ class RealAgent(ArmAgent):
             self._spent += float(spent.sum())
             columns.append(spent)
         rows = np.column_stack(columns)[:, : len(self.learners)].tolist()
-        weights = [1.0] * len(rows) if stds is None else map(self._weight, stds.tolist())
+        weights = [1.0] * len(rows) if stds is None else [*map(self._weight, stds.tolist())]
         plays = zip(played.tolist(), feedback.round.tolist(), map(tuple, rows), weights, strict=True)
         for play in itertools.starmap(PlayValues, plays):
             self._delays.append(self.round - play.round)
@@ -195,11 +176,6 @@ class RealAgent(ArmAgent):
             return 1.0
         self._usual_std = self._usual_std or std
         return min(max((self._usual_std / std) ** 2, 1.0 / HEAVIEST), HEAVIEST)
-
-    def _visit(self, z: int) -> None:
-        self._switches += self._last not in (-1, z)
-        self._visits[z] += 1
-        self._last = z
 
     def _receive(self, play: PlayValues) -> None:
         if self.changes is not None:

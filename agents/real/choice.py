@@ -13,8 +13,9 @@ For regret:
 | | plays at random until 3 are delivered | quick results are often the bad ones |
 
 Actions that are duels, outcomes that are clicks or counts, sums of rewards, moves with a price, costs that
-must be kept in every round from a safe seed, published noise profiles and kernels of another kind than a
-stationary one are played by the composed agent; boxes too.
+must be kept in every round from a safe seed, published noise profiles, noise of a larger std than the
+published prior's (no few hundred values refute that model, so its width explores) and kernels of another kind
+than a stationary one are played by the composed agent; boxes too.
 
 Where the best at the end counts, for `Tuner`, the searches of scikit-learn and Optuna, and `optimise`:
 
@@ -44,6 +45,8 @@ chosen on other seeds of the functions of `benchmarks/tuning.py`.
 from __future__ import annotations
 
 from typing import Any
+
+import numpy as np
 
 from bandit_envs.problem.setting import Setting
 
@@ -78,7 +81,8 @@ def suited(setting: Setting, options: dict[str, Any]) -> Model | None:
     if not publishes(setting, options):
         return None if options else Model.of(setting)
     model = Model.of(setting, **options)
-    return None if understood(model.kernel, setting) is None else model
+    drowned = float(np.mean(model.noise_std)) > model.prior_std
+    return None if drowned or understood(model.kernel, setting) is None else model
 
 
 def publishes(setting: Setting, options: dict[str, Any]) -> bool:
@@ -98,11 +102,7 @@ def real_agent(
     """Return the agent of one trial, or a batch of B, with a model that is published or the default."""
     for name in PER_TRIAL:
         require_one_a_trial(name, getattr(model, name), num_trials or 1)
-
-    def make(trial: int) -> RealAgent:
-        return RealAgent(model.of_trial(trial), published, parts, earlier)
-
-    return each_trial(make, num_trials)
+    return each_trial(lambda i: RealAgent(model.of_trial(i), published, parts, earlier), num_trials)
 
 
 MOST = 200  # latest results that a kernel, or a chance of success, is learnt from: a fit of n takes O(n^3)

@@ -27,7 +27,7 @@ from bandit_envs.basics.arguments import require
 from bandit_envs.basics.types import Floats
 from bandit_envs.problem.setting import Setting
 
-from .learner import QUIETER, likeliest_of_all
+from .learner import QUIETER, likeliest
 from .posterior import BoxPosterior, SurrogatePosterior
 from .priors import Parameters, usual_prior
 from .surrogate import PointValues, Surrogate
@@ -93,7 +93,7 @@ class EarlierTasks:
         tasks = [_task((features - low) / span, values) for features, values in results]
         if not tasks:
             return None
-        theta = likeliest_of_all(tasks, [tasks[0][0].prior.centre])
+        theta = likeliest(tasks, [tasks[0][0].prior.centre])
         found = [SurrogatePosterior(surrogate, theta, seen) for surrogate, seen in tasks]
         shares = np.array([_predicted(each) for each in found])
         telling = shares > CHANCE
@@ -153,9 +153,8 @@ def _task(columns: Floats, values: Floats) -> tuple[Surrogate, PointValues]:
     mean = np.bincount(place, weights=known) / plays
     squares = np.zeros(len(points))
     np.add.at(squares, place, np.square(known - mean[place]))
-    seen, size = PointValues(np.arange(len(points)), plays, mean, squares, plays), points.shape[1]
-    none = np.zeros(len(points), dtype=np.int64)
-    parameters = Parameters(points, np.arange(size), none, 1, np.zeros(size, dtype=bool))
+    seen = PointValues(np.arange(len(points)), plays, mean, squares, plays)
+    parameters = Parameters.of_numbers(points)
     surrogate = Surrogate(parameters, usual_prior(parameters))
     own = Converging()
     own.learn(seen, [surrogate.standardised(surrogate.prior.centre, seen, each) for each in QUIETER])

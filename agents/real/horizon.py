@@ -18,7 +18,9 @@ P the probability of keeping all, k_j the price at 0 and +-sqrt(3) stds of its l
 1/6), s the std of f with pending plays, H the plays that are left, and w how much of what is learnt is used:
 a quarter where there are limits, as what seems best often turns out to break them. So regret and violation
 weigh alike, each in what a random arm has of it, and a reward is judged by what its price would earn
-elsewhere.
+elsewhere. While no arm seems to keep all limits, what may be learnt is where less is violated,
+
+    score = J + w H EI(J; max J, pi std(sum c+)),     J = -(g* - g)+ - pi sum E[c+].
 """
 
 from __future__ import annotations
@@ -50,6 +52,19 @@ def knowledge_gradient(value: Floats, mean: Floats, variance: Floats, noise: Flo
         use: h.
     """
     return value + SHARE * use * improvement(mean, variance, noise)
+
+
+def upper_bounds(value: Floats, mean: Floats, variance: Floats, noise: Floats, use: float) -> Floats:
+    """Return upper bounds of width 1, (n,); for the arguments see `knowledge_gradient`."""
+    return mean + np.sqrt(variance)
+
+
+def improvement_alone(value: Floats, mean: Floats, variance: Floats, noise: Floats, use: float) -> Floats:
+    """Return the expected improvement upon the largest mean, (n,); likewise."""
+    return expected_improvement(mean - mean.max(), np.sqrt(variance))
+
+
+SCORES = {"knowledge-gradient": knowledge_gradient, "ucb": upper_bounds, "ei": improvement_alone}
 
 
 def improvement(mean: Floats, variance: Floats, noise: Floats) -> Floats:
@@ -92,6 +107,7 @@ def rounds_to_use(
 
 
 LIKELY = 0.5
+UNLIKELY = 0.01  # probability that the likeliest arm keeps all limits, below which none seems to
 SHARE_UNDER_LIMITS = 0.25  # w; 1 without
 PRICE_NODES = ((0.0, 2.0 / 3.0), (math.sqrt(3.0), 1.0 / 6.0), (-math.sqrt(3.0), 1.0 / 6.0))
 
@@ -101,6 +117,7 @@ class Outlay(NamedTuple):
 
     kept: Floats  # P(all limits are kept), with pending plays' values as they are expected
     excess: Floats  # sum of E[c+], each cost in its own unit, whatever it is written in
+    unsure: Floats  # std of the sum of c+, with pending plays
     price: Floats  # E k
     prices: list[Floats]  # k_j
 
@@ -114,13 +131,15 @@ def outlay(
         limits: how each cost is written, and what is known of it.
         price: likewise; published prices, (n,); or None without a budget.
     """
-    kept, excess = np.ones(size), np.zeros(size)
+    kept, excess, square = np.ones(size), np.zeros(size), np.zeros(size)
     for values, found in limits:
         kept = kept * ndtr(-found.mean / np.sqrt(np.maximum(found.known, 1e-12)))
         excess = excess + values.excess(found.mean, found.known)
+        square = square + values.excess_variance(found.mean, found.variance)
+    unsure = np.sqrt(square)
     if price is None or isinstance(price, np.ndarray):
         known = np.ones(size) if price is None else price
-        return Outlay(kept, excess, known, [known] * len(PRICE_NODES))
+        return Outlay(kept, excess, unsure, known, [known] * len(PRICE_NODES))
     values, found = price
     middle, _ = values.moments(found.mean, found.known)
     each = [values.quantile(found.mean, found.known, stds) for stds, _ in PRICE_NODES]
@@ -128,6 +147,7 @@ def outlay(
     return Outlay(
         kept,
         excess,
+        unsure,
         np.maximum(values.zero + values.size * middle, least),
         [np.maximum(one, least) for one in each],
     )
@@ -169,6 +189,9 @@ def scores(
         plays: w H, how many plays are left to use what is learnt.
     """
     lost = np.maximum(worth.best - (now - worth.rate * costs.price), 0.0)
+    if costs.kept.max() < UNLIKELY:
+        least = -lost - worth.violation * costs.excess
+        return least + plays * expected_improvement(least - least.max(), worth.violation * costs.unsure)
     gains = [
         weight * expected_improvement(mean - worth.rate * price - worth.best, std)
         for price, (_, weight) in zip(costs.prices, PRICE_NODES, strict=True)

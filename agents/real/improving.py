@@ -71,15 +71,12 @@ class ImprovingAgent(Resumable, ChoosingAgent):
         self.book, self.round, self.offered = Book(1, self.setting.horizon), 0, None
         if self.setting.continuous:
             self._visited = Visited(self.setting.dim)
-            columns = np.zeros((1, self.setting.dim))
-            none = np.zeros(1, dtype=np.int64)
-            known = Parameters(columns, np.arange(self.setting.dim), none, 1, columns[0] != 0.0)
+            known = Parameters.of_numbers(np.zeros((1, self.setting.dim)))
         else:
             known = Parameters.of(self.setting, by_column=True)
             self._shortlist = Shortlist(self.setting.decisions.num_arms, 1)
         noise_std = None if self.setting.noise_std is None else float(np.mean(self.setting.noise_std))
-        prior = (exact_prior if self.exact else noisy_prior)(known)
-        surrogate = Surrogate(known, prior)
+        surrogate = Surrogate(known, (exact_prior if self.exact else noisy_prior)(known))
         if self._earlier is not None:
             surrogate = self._earlier.informed(surrogate, exact=self.exact)
         self.found = Fits()
@@ -117,9 +114,6 @@ class ImprovingAgent(Resumable, ChoosingAgent):
         """Return the noise variance of a value, 0 where values are exact."""
         return 0.0 if self.exact else posterior.surrogate.noise(posterior.theta)
 
-    def _pending(self) -> Ints:
-        return self.book.pending().point
-
     def _chosen(self, learner: NotedLearner | None, rng: np.random.Generator) -> int:
         """Return an arm."""
         offered = np.ones(self.setting.decisions.num_arms, bool) if self.offered is None else self.offered[0]
@@ -128,8 +122,12 @@ class ImprovingAgent(Resumable, ChoosingAgent):
         if fresh.any() and (self.exact or learner is None):
             offered = fresh
         if learner is None:
-            return self._first(offered.nonzero()[0], rng)
-        posterior, pending = learner.posterior, self._pending()
+            arms = offered.nonzero()[0]
+            if (likely := self._likely) is None:
+                return int(rng.choice(arms))
+            gap = self._unit(self.setting.decisions.arms[arms]) - likely
+            return int(arms[np.square(gap).sum(axis=1).argmin()])
+        posterior, pending = learner.posterior, self.book.pending().point
         best, noise = best_mean(posterior), self._noise(posterior)
 
         def score(found: Any, points: Ints) -> Floats:
@@ -143,17 +141,18 @@ class ImprovingAgent(Resumable, ChoosingAgent):
         """Return a point of the box, (d,)."""
         if learner is None and (columns := self._likely) is not None:
             likely = self._low + self._span * columns
-            return self._searched_on(NearSurface(likely, self._span), likely[None], rng)
+            return self._searched_on(NearSurface(likely, self._span), rng, likely[None])
         if learner is None:
-            return self._searched_on(LevelSurface(), np.empty((0, self.setting.dim)), rng)
+            return self._searched_on(LevelSurface(), rng)
         posterior = learner.posterior
-        on_box = BoxPosterior(with_pending(posterior, self._pending()), self._earlier)
+        on_box = BoxPosterior(with_pending(posterior, self.book.pending().point), self._earlier)
         best, noise = best_mean(posterior), self._noise(posterior)
         surface = ImprovementSurface(on_box, best, self._low, self._span, noise)
-        return self._searched_on(surface, self._anchors(posterior), rng)
+        return self._searched_on(surface, rng, self._anchors(posterior))
 
-    def _searched_on(self, surface: Any, anchors: Floats, rng: np.random.Generator) -> Floats:
+    def _searched_on(self, surface: Any, rng: np.random.Generator, anchors: Floats | None = None) -> Floats:
         assert self._search is not None
+        anchors = np.empty((0, self.setting.dim)) if anchors is None else anchors
         pool = self._search(UnitSurface.of(surface, self.setting, anchors), rng)
         return pool.arms[argmax_with_ties(pool.scores[None], TIE * surface.unit, rng.random(1))[0]]
 
@@ -169,13 +168,6 @@ class ImprovingAgent(Resumable, ChoosingAgent):
             return None
         return self._earlier.best(self.round // 2)
 
-    def _first(self, arms: Ints, rng: np.random.Generator) -> int:
-        """Return one of some arms, (n,), before a model chooses."""
-        if (likely := self._likely) is None:
-            return int(rng.choice(arms))
-        gap = self._unit(self.setting.decisions.arms[arms]) - likely
-        return int(arms[np.square(gap).sum(axis=1).argmin()])
-
     def _unit(self, points: Floats) -> Floats:
         return (points - self._low) / self._span
 
@@ -184,7 +176,10 @@ class ImprovingAgent(Resumable, ChoosingAgent):
         feedback, stds = Feedback.arrived(info), feedback_stds(info)
         require_learnable("feedback_reward", feedback.reward)
         offered = offered_in(info, self.setting, None)
-        point = self._point(action)
+        if self.setting.continuous:
+            point = self._visited.index(self.setting.to_point(np.asarray(action, dtype=np.float64)))
+        else:
+            point = int(arms_of(action, 1, self.setting.decisions.num_arms)[0])
         played = self.book.record_round(np.array([point]), feedback.trial, feedback.round)
         self.offered = offered
         self._tried.add(point)
@@ -194,11 +189,6 @@ class ImprovingAgent(Resumable, ChoosingAgent):
             played.tolist(), feedback.round.tolist(), feedback.reward.tolist(), weights, strict=True
         ):
             self._receive(PlayValues(each, round_, (value,), weight))
-
-    def _point(self, action: Any) -> int:
-        if not self.setting.continuous:
-            return int(arms_of(action, 1, self.setting.decisions.num_arms)[0])
-        return self._visited.index(self.setting.to_point(np.asarray(action, dtype=np.float64)))
 
     def _weight(self, std: float) -> float:
         """Return the weight of a play whose noise std is stated, NaN where it is the usual one."""
@@ -210,10 +200,6 @@ class ImprovingAgent(Resumable, ChoosingAgent):
                 learner.take_stated(std)
         return min(max((self._usual_std / std) ** 2, 1e-8), 1e8)
 
-    def _place(self, point: int) -> Floats | None:
-        """Return where a point played is in [0, 1]^d, None on a finite set."""
-        return self._unit(self._visited.features[point]) if self.setting.continuous else None
-
     def _receive(self, play: PlayValues) -> None:
         """Take a value; a search of exact values on a box that is stuck begins anew, on values of its own."""
         if self.whole is not self.record:
@@ -221,8 +207,9 @@ class ImprovingAgent(Resumable, ChoosingAgent):
             if play.round < self._gains.since:
                 return
         self.record.add(play)
-        self._gains.add(play.values[0], self._place(play.point))
-        if self.exact and self.setting.continuous and self._gains.stuck(self.setting.dim):
+        on_box = self.setting.continuous
+        self._gains.add(play.values[0], self._unit(self._visited.features[play.point]) if on_box else None)
+        if self.exact and on_box and self._gains.stuck(self.setting.dim):
             self.whole = deepcopy(self.record) if self.whole is self.record else self.whole
             peaks = [*self._gains.peaks, self._gains.best]
             self.record, self._gains = PointRecord(1), Gains(self.round, peaks)
@@ -238,26 +225,24 @@ class ImprovingAgent(Resumable, ChoosingAgent):
         require_reset(self.round >= 0)
         learner = self._informed(self.learners[0], self.whole, 0) if self.whole.count else None
         if self.setting.continuous:
-            return self._recommended_point(learner, among)
-        arms = arms_among(among, self.setting.decisions.num_arms)
-        mean, std = self._moments(learner, arms)
+            actions = self.setting.to_action(self._largest_mean(learner))[None] if among is None else among
+            at = self.setting.to_point(np.asarray(actions, dtype=np.float64))
+        else:
+            actions = at = arms_among(among, self.setting.decisions.num_arms)
+        mean, std = self._moments(learner, at)
         best = int(mean.argmax())
-        return Recommendation(int(arms[best]), self.setting.to_point(arms[best]), mean[best], std[best])
+        action = actions[best] if self.setting.continuous else int(actions[best])
+        point = at[best] if self.setting.continuous else self.setting.to_point(action)
+        return Recommendation(action, point, float(mean[best]), float(std[best]))
 
-    def _recommended_point(self, learner: NotedLearner | None, among: Any) -> Recommendation:
-        if among is None:
-            (rng,) = self.streams.of_round("search", self.round)
-            surface: Any = LevelSurface()
-            anchors = np.empty((0, self.setting.dim))
-            if learner is not None:
-                on_box = BoxPosterior(learner.posterior, self._earlier)
-                surface = MeanSurface(on_box, 0.0, self._low, self._span)
-                anchors = self._anchors(learner.posterior)
-            among = self.setting.to_action(self._searched_on(surface, anchors, rng))[None]
-        points = self.setting.to_point(np.asarray(among, dtype=np.float64))
-        mean, std = self._moments(learner, points)
-        best = int(mean.argmax())
-        return Recommendation(among[best], points[best], float(mean[best]), float(std[best]))
+    def _largest_mean(self, learner: NotedLearner | None) -> Floats:
+        """Return the point of the box that a search for the largest posterior mean finds, (d,)."""
+        (rng,) = self.streams.of_round("search", self.round)
+        if learner is None:
+            return self._searched_on(LevelSurface(), rng)
+        on_box = BoxPosterior(learner.posterior, self._earlier)
+        surface = MeanSurface(on_box, 0.0, self._low, self._span)
+        return self._searched_on(surface, rng, self._anchors(learner.posterior))
 
     def _moments(self, learner: NotedLearner | None, points: Any) -> tuple[Floats, Floats]:
         """Return mean and std of the value at arms, (n,), or points of the box, (n, d), in its unit."""

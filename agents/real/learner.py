@@ -25,13 +25,11 @@ LEAPFROGS = 6
 STRIDE = 0.15  # prior stds
 
 
-def likeliest(surrogate: Surrogate, seen: PointValues, starts: list[Floats]) -> Floats:
-    """Return the hyperparameters of the least loss that L-BFGS reaches from some starts, (p,)."""
-    return likeliest_of_all([(surrogate, seen)], starts)
+def likeliest(tasks: Sequence[tuple[Surrogate, PointValues]], starts: list[Floats]) -> Floats:
+    """Return the hyperparameters of the least loss that L-BFGS reaches from some starts, (p,).
 
-
-def likeliest_of_all(tasks: Sequence[tuple[Surrogate, PointValues]], starts: list[Floats]) -> Floats:
-    """Return those of several tasks together, whose losses are added, the share of the one prior once."""
+    Of several tasks losses are added, the share of the one prior once.
+    """
     prior, again = tasks[0][0].prior, len(tasks) - 1
     bounds = np.column_stack([np.full(len(prior.centre), -REACH), np.full(len(prior.centre), REACH)])
 
@@ -132,21 +130,17 @@ class Learner:
         if self._chains is None:
             self.states = self._likeliest()
         else:
-            self._chains.move(self._fits_on)
+            self._chains.move(self._seen.latest(self.fitted))
             self.states = self._chains.states
 
     def _likeliest(self) -> list[Floats]:
         """Return the likeliest hyperparameters, and the published ones as long as they are not refuted."""
-        centre, seen = self.surrogate.prior.centre, self._fits_on
-        found = likeliest(self.surrogate, seen, [self.states[0], centre])
+        centre, seen = self.surrogate.prior.centre, self._seen.latest(self.fitted)
+        found = likeliest([(self.surrogate, seen)], [self.states[0], centre])
         if self.values.trusted:
             rise = self.surrogate.loss(centre, seen)[0] - self.surrogate.loss(found, seen)[0]
             self.values.trusted = rise < self._refuted
         return [found, centre.copy()] if self.values.trusted else [found]
-
-    @property
-    def _fits_on(self) -> PointValues:
-        return self._seen.latest(self.fitted)
 
     @cached_property
     def posteriors(self) -> list[SurrogatePosterior]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.linalg.blas import dtrsm  # type: ignore[attr-defined]
@@ -13,6 +13,7 @@ from scipy.linalg.lapack import dpotrs, dtrtrs  # type: ignore[attr-defined]
 from bandit_envs.basics.types import Floats, Ints
 
 from ..acquisition.improvement import improvement_climbed, log_augmentation, log_expected_improvement
+from .priors import Parameters
 from .surrogate import JITTER, PointValues, Surrogate, factor, squared_distances
 
 
@@ -42,7 +43,7 @@ class SurrogatePosterior:
 
     def at(self, points: Ints, pending: Ints | None = None) -> Predicted:
         """Return what is known of some points, (n,)."""
-        across = self._across(points)
+        across = self.surrogate.covariance(self.theta, self.seen.point, points)
         mean, (half, rest) = self.centre + self.alpha @ across, self.halves(across)
         known = self.surrogate.variance(self.theta, points) - np.square(half).sum(axis=0)
         known = np.maximum(known + rest**2 / self.precision, 0.0)
@@ -57,9 +58,6 @@ class SurrogatePosterior:
         place = order[np.searchsorted(self.seen.point, points, sorter=order) % len(order)]
         return np.where(self.seen.point[place] == points, self.noise[place], self.surrogate.noise(self.theta))
 
-    def _across(self, points: Ints) -> Floats:
-        return self.surrogate.covariance(self.theta, self.seen.point, points)
-
     def halves(self, across: Floats) -> tuple[Floats, Floats]:
         """Return L^-1 k and 1 - 1'C^-1 k of points, (u, n) and (n,)."""
         # From the right, as rows of C are columns of LAPACK: nothing is copied.
@@ -67,7 +65,7 @@ class SurrogatePosterior:
 
     def _explained(self, half: Floats, rest: Floats, points: Ints, pending: Ints) -> Floats:
         """Return by how much pending plays lower the variance, (n,)."""
-        own, mine = self.halves(self._across(pending))
+        own, mine = self.halves(self.surrogate.covariance(self.theta, self.seen.point, pending))
         cross = self.surrogate.covariance(self.theta, pending, points) - own.T @ half
         cross += np.multiply.outer(mine, rest) / self.precision
         within = self.surrogate.covariance(self.theta, pending, pending) - own.T @ own
@@ -77,18 +75,6 @@ class SurrogatePosterior:
 
 
 LEAST_VARIANCE = 1e-20  # of the amplitude, under a root
-
-
-class EarlierMeans(Protocol):
-    """What earlier tasks say between the points, see `earlier`."""
-
-    def means(self, columns: Floats) -> Floats:
-        """Return e, (n, D) -> (n, J)."""
-        ...
-
-    def slopes(self, columns: Floats, weight: Floats) -> Floats:
-        """Return the slopes of the sum of weights, (J, n), times e at n points, (n, D)."""
-        ...
 
 
 class MomentsAt(NamedTuple):
@@ -102,9 +88,12 @@ class MomentsAt(NamedTuple):
 
 
 class BoxPosterior:
-    """The posterior between the points of a surrogate of numbers, without data sets or a linear part."""
+    """The posterior between the points of a surrogate of numbers, without data sets or a linear part.
 
-    def __init__(self, posterior: SurrogatePosterior, earlier: EarlierMeans | None = None):
+    `earlier` are `EarlierTasks`, or None.
+    """
+
+    def __init__(self, posterior: SurrogatePosterior, earlier: Any = None):
         self.posterior, self._earlier, surrogate = posterior, earlier, posterior.surrogate
         self.scale = surrogate.scales(posterior.theta)
         self.amplitude = surrogate.amplitude(posterior.theta)
@@ -260,9 +249,7 @@ def best_mean(posterior: SurrogatePosterior) -> float:
     return float((posterior.seen.mean - noise * posterior.alpha).max())
 
 
-def on(surrogate: Surrogate, columns: Floats, earlier: EarlierMeans | None = None) -> Surrogate:
-    """Return the surrogate on other points, (N, D)."""
-    parameters = surrogate.parameters
-    none = np.zeros(len(columns), dtype=np.int64)
+def on(surrogate: Surrogate, columns: Floats, earlier: Any = None) -> Surrogate:
+    """Return the surrogate of numbers on other points, (N, D)."""
     means = None if earlier is None else earlier.means(columns)
-    return replace(surrogate, parameters=replace(parameters, columns=columns, data_set=none), earlier=means)
+    return replace(surrogate, parameters=Parameters.of_numbers(columns), earlier=means)

@@ -35,10 +35,17 @@ class Parameters:
         arms, contexts = _unit(decisions.arms), _unit(np.asarray(decisions.contexts, dtype=np.float64))
         found = _choices(arms)
         choices = [] if by_column else found
-        labels = bool(contexts.shape[1]) and _is_one_hot(contexts) and not by_column
+        one_hot = (
+            len(contexts) > 1 and np.isin(contexts, (0.0, 1.0)).all() and (contexts.sum(axis=1) == 1.0).all()
+        )
+        labels = bool(contexts.shape[1] and one_hot and not by_column)
         shown = np.empty((len(contexts), 0)) if labels or len(contexts) == 1 else contexts
         both = [np.repeat(shown, len(arms), axis=0), np.tile(arms, (len(contexts), 1))]
-        owner = [np.arange(shown.shape[1]), _owners(choices, arms.shape[1]) + shown.shape[1]]
+        first = np.arange(arms.shape[1])  # column of each column's parameter
+        for group in choices:
+            first[group] = group[0]
+        own = np.unique(first, return_inverse=True)[1].ravel()
+        owner = [np.arange(shown.shape[1]), own + shown.shape[1]]
         scale = np.ones(arms.shape[1])
         scale[[column for choice in choices for column in choice]] = np.sqrt(0.5)
         both[1] = both[1] * scale
@@ -46,6 +53,12 @@ class Parameters:
         of_choices = np.zeros(shown.shape[1] + arms.shape[1], dtype=bool)
         of_choices[[shown.shape[1] + column for choice in found for column in choice]] = True
         return cls(np.hstack(both), np.concatenate(owner), index, len(contexts) if labels else 1, of_choices)
+
+    @classmethod
+    def of_numbers(cls, columns: Floats) -> Parameters:
+        """Return parameters that are a number each, of points (N, D)."""
+        size, none = columns.shape[1], np.zeros(len(columns), dtype=np.int64)
+        return cls(columns, np.arange(size), none, 1, np.zeros(size, dtype=bool))
 
     @cached_property
     def number(self) -> int:
@@ -61,10 +74,6 @@ def _unit(features: Floats) -> Floats:
     """Return features with every column scaled to [0, 1], (n, d)."""
     low, span = features.min(axis=0), np.ptp(features, axis=0)
     return (features - low) / np.where(span > 0.0, span, 1.0)
-
-
-def _is_one_hot(rows: Floats) -> bool:
-    return len(rows) > 1 and bool(np.isin(rows, (0.0, 1.0)).all() and (rows.sum(axis=1) == 1.0).all())
 
 
 def _choices(arms: Floats) -> list[list[int]]:
@@ -93,20 +102,14 @@ def _group(arms: Floats, binary: Bools, start: int) -> list[int]:
     return []
 
 
-def _owners(choices: list[list[int]], width: int) -> Ints:
-    """Return the parameter of each column, numbered from 0, (d,)."""
-    first = np.arange(width)
-    for group in choices:
-        first[group] = group[0]
-    return np.unique(first, return_inverse=True)[1].ravel()
-
-
-SMOOTHNESS = {1.5: "matern32", 2.5: "matern52", math.inf: "rbf"}
+SMOOTHNESS: dict[float | None, str] = {1.5: "matern32", 2.5: "matern52", math.inf: "rbf"}
 LONGEST = 1e3  # sides; of features that do not matter
+NOISE_SPREAD = 2.0  # of the logarithm of a noise variance that is not known
 KNOWN = 0.1  # spread of the logarithm of a noise variance that is known
 STATED = 0.5  # of one that is known up to a factor of all stds
 SMALLEST = 1e-8  # noise variance, in the values' unit
 SHORTER = 0.4  # factor of usual lengths where values have noise and the best is searched for
+SURE = 0.5  # spread of the logarithm of costs' amplitude beside a published model
 LEAST_NOISE = 1e-4  # of a published model, in prior variances: what is called noiseless may not be
 
 
@@ -129,12 +132,12 @@ def usual_prior(parameters: Parameters) -> HyperPrior:
     """Return the prior where no model is published."""
     count = parameters.number
     lengths = np.full(count, math.log(0.5 * math.sqrt(max(count, 1))))
-    return _prior(lengths, np.ones(count), math.log(0.03), 2.0, parameters)
+    return _prior(lengths, np.ones(count), math.log(0.03), NOISE_SPREAD, parameters)
 
 
 def exact_prior(parameters: Parameters) -> HyperPrior:
     """Return the prior of exact values: what the kernel cannot follow counts as noise, usually little."""
-    return noise_around(usual_prior(parameters), parameters, 1e-4, 2.0)
+    return noise_around(usual_prior(parameters), parameters, 1e-4, NOISE_SPREAD)
 
 
 def noisy_prior(parameters: Parameters) -> HyperPrior:
@@ -155,12 +158,19 @@ def noise_around(
     return replace(prior, centre=centre, spread=spreads)
 
 
-def cost_prior(parameters: Parameters) -> HyperPrior:
-    """Return the prior of costs and prices, whose noise is small."""
-    found = with_line(usual_prior(parameters))
-    centre = found.centre.copy()
-    centre[parameters.number + 1] = math.log(1e-3)
-    return replace(found, centre=centre)
+def cost_prior(parameters: Parameters, published: HyperPrior | None = None) -> HyperPrior:
+    """Return the prior of costs and prices, whose noise is small.
+
+    Beside a published model of the reward it has that model's length-scales, and an amplitude that few values
+    move little: costs that were all alike so far do not mean that no other arm keeps the limits.
+    """
+    found = noise_around(with_line(usual_prior(parameters)), parameters, 1e-3, NOISE_SPREAD)
+    if published is None:
+        return found
+    centre, spread, number = found.centre.copy(), found.spread.copy(), parameters.number
+    centre[:number], spread[:number] = published.centre[:number], published.spread[:number]
+    spread[number] = SURE
+    return replace(found, centre=centre, spread=spread)
 
 
 def with_line(prior: HyperPrior) -> HyperPrior:
@@ -169,7 +179,7 @@ def with_line(prior: HyperPrior) -> HyperPrior:
     return replace(prior, centre=centre, spread=spread, linear=True)
 
 
-def published_prior(length_scales: Floats, noise: float, shape: str, parameters: Parameters) -> HyperPrior:
+def published_prior(length_scales: Floats, shape: str, noise: float, parameters: Parameters) -> HyperPrior:
     """Return the prior around a published model.
 
     Args:
@@ -178,7 +188,7 @@ def published_prior(length_scales: Floats, noise: float, shape: str, parameters:
     """
     spread = np.full(parameters.number, 0.5)
     found = _prior(np.log(length_scales), spread, math.log(max(noise, LEAST_NOISE)), 1.0, parameters)
-    return HyperPrior(found.centre, found.spread, mean_precision=2.0, shape=shape)
+    return replace(found, mean_precision=2.0, shape=shape)
 
 
 def _prior(
@@ -191,38 +201,27 @@ def _prior(
 
 
 def understood(kernel: Kernel, setting: Setting) -> tuple[Floats, str] | None:
-    """Return length-scales, (D,), in sides of the box, and the shape of a kernel; None of another kind."""
+    """Return length-scales, (D,), in sides of the box, and the shape of a kernel; None of another kind.
+
+    A kernel may be a product with constants, and of SE kernels, whose exponents add.
+    """
     points = setting.decisions.points
-    found = _stationary(kernel, np.arange(points.shape[1]), points.shape[1])
-    if found is None:
+    factors = _factors(kernel, np.arange(points.shape[1]))
+    nu = [math.inf if type(each) is RBF else each.nu if type(each) is Matern else None for each, _ in factors]
+    shape = SMOOTHNESS.get(nu[0]) if len({*nu}) == 1 else None
+    if shape is None or (len(factors) > 1 and shape != "rbf"):
         return None
-    precision, shape = found
-    span = np.ptp(points, axis=0)
+    precision, span = np.zeros(points.shape[1]), np.ptp(points, axis=0)
+    for each, columns in factors:
+        precision[columns] += np.broadcast_to(np.asarray(each.length_scale) ** -2.0, columns.shape)
     precision = precision * np.where(span > 0.0, span, 1.0) ** 2
     return np.minimum(1.0 / np.sqrt(np.maximum(precision, LONGEST**-2)), LONGEST), shape
 
 
-def _stationary(kernel: Any, columns: Ints, width: int) -> tuple[Floats, str] | None:
-    """Return 1 / l^2 of all features, (D,), and the shape of a kernel on some columns."""
+def _factors(kernel: Any, columns: Ints) -> list[tuple[Any, Ints]]:
+    """Return the kernels but constants whose product is this one, each with its columns."""
     if isinstance(kernel, OnColumns):
-        return _stationary(kernel.kernel, columns[np.asarray(kernel.columns)], width)
+        return _factors(kernel.kernel, columns[np.asarray(kernel.columns)])
     if isinstance(kernel, Product):
-        return _product(kernel, columns, width)
-    smoothness = math.inf if type(kernel) is RBF else kernel.nu if type(kernel) is Matern else None
-    if smoothness not in SMOOTHNESS:
-        return None
-    precision = np.zeros(width)
-    own = np.asarray(kernel.length_scale, dtype=np.float64) ** -2.0
-    precision[columns] = np.broadcast_to(own, columns.shape)
-    return precision, SMOOTHNESS[smoothness]
-
-
-def _product(kernel: Product, columns: Ints, width: int) -> tuple[Floats, str] | None:
-    """Return the same of a product with a constant, or of two SE kernels, whose exponents add."""
-    factors = [each for each in (kernel.k1, kernel.k2) if not isinstance(each, ConstantKernel)]
-    found = [_stationary(each, columns, width) for each in factors]
-    if len(found) == 1:
-        return found[0]
-    if not found or any(each is None or each[1] != "rbf" for each in found):
-        return None
-    return found[0][0] + found[1][0], "rbf"  # type: ignore[index]
+        return [*_factors(kernel.k1, columns), *_factors(kernel.k2, columns)]
+    return [] if isinstance(kernel, ConstantKernel) else [(kernel, columns)]

@@ -2,31 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from bandit_envs.basics.arguments import (
+    require,
+    require_integer,
+    require_not_negative,
+    require_positive,
+    written_as,
+)
 from bandit_envs.basics.types import Floats
 
 from ..model.model import Model
+from ..named import chosen, made, name_of, require_called_with
 from .anew import ALARM
 from .earlier import EarlierTasks
-from .horizon import SHARE_UNDER_LIMITS, knowledge_gradient
+from .horizon import SCORES, SHARE_UNDER_LIMITS
 from .learner import NUM_CHAINS, REFUTED, Chains, Learner
-from .priors import HyperPrior, Parameters, cost_prior, published_prior, understood, usual_prior, with_line
+from .priors import Parameters, cost_prior, published_prior, understood, usual_prior, with_line
 from .surrogate import WEIGHT, PointValues, Surrogate
-from .values import ALPHAS, Asinh, Bent, Compressed, Logarithm, Values
+from .values import ALPHAS, Asinh, Bent, Compressed, Logarithm
 
 Score = Callable[[Floats, Floats, Floats, Floats, float], Floats]  # as `knowledge_gradient`
 
 
 @dataclass(frozen=True)
 class RealParts:
-    """What the agent is made of; `gp-agent` has the defaults; see `benchmarks/real_ablation.py`."""
+    """What the agent is made of; `gp-agent` has these defaults and takes others by name, as `parts`."""
 
-    score: Score = knowledge_gradient  # where nothing has a cost
+    score: Any = "knowledge-gradient"  # where nothing has a cost: one of `SCORES`, or a `Score`
     alphas: Sequence[float] = ALPHAS  # transforms of rewards that are tried; (0,) leaves them as they are
     noise_weight: float = WEIGHT  # plays that the common noise counts as; 1e6: it is that of every arm
     chains: int = NUM_CHAINS  # of hyperparameters without a published model; 0: the likeliest ones alone
@@ -36,8 +44,27 @@ class RealParts:
     alarm: float = ALARM  # nats; no change is detected with inf
     first: int | None = None  # plays before a model chooses; None: as many as there are parameters, or 1
 
+    def __post_init__(self) -> None:
+        if name_of(self.score) is not None:
+            object.__setattr__(self, "score", chosen("score", self.score, SCORES))
+        require_called_with("score", self.score, 5, f"one of {', '.join(SCORES)}, or a function of its five")
+        require(np.ndim(self.alphas) == 1, "alphas", "a list of numbers", self.alphas)
+        require_not_negative("alphas", np.asarray(self.alphas), "0 is for values as they are")
+        require_positive("noise_weight", self.noise_weight, "it is a number of plays")
+        require_integer("chains", self.chains, 0, "0 is for the likeliest hyperparameters")
+        require_not_negative("limits_share", self.limits_share, "1 is for all that may be learnt")
+        require(self.alarm > 0.0, "alarm", "positive, and inf for no alarm", self.alarm)
+        if self.first is not None:
+            require_integer("first", self.first, 1, "a model chooses after so many plays")
 
-FIRST_ROWS = 64  # points; doubled whenever they are full
+    @classmethod
+    def of(cls, given: Mapping[str, Any] | None) -> RealParts:
+        """Return the parts of these names, and the defaults of the others."""
+        with written_as({"parts_options": "parts"}):
+            return made("parts", "gp-agent", {"gp-agent": cls}, given)
+
+
+FIRST_POINTS = 64  # doubled whenever they are full
 
 
 class PlayValues(NamedTuple):
@@ -69,14 +96,20 @@ class QuantitySpec(NamedTuple):
         setting = model.setting
         has_costs = setting.num_constraints > 0 or setting.budget is not None
         parameters = Parameters.of(setting, by_column=published or has_costs or earlier is not None)
-        prior = _reward_prior(model, parameters) if published else usual_prior(parameters)
+        prior = usual_prior(parameters)
+        if published:
+            known = understood(model.kernel, setting)
+            assert known is not None
+            noise = float(np.mean(model.noise_variance)) / model.prior_std**2
+            prior = published_prior(*known, noise, parameters)
+        costs = cost_prior(parameters, prior if published else None)
         prior = with_line(prior) if has_costs else prior
         surrogate = Surrogate(parameters, prior, parts.noise_weight)
         if earlier is not None:
             surrogate = earlier.informed(surrogate, published)
         return cls(
             surrogate,
-            Surrogate(parameters, cost_prior(parameters), parts.noise_weight) if has_costs else None,
+            Surrogate(parameters, costs, parts.noise_weight) if has_costs else None,
             setting.num_constraints,
             setting.budget is not None and setting.known_costs is None,
             float(model.prior_std) ** 2 if published else None,
@@ -87,10 +120,8 @@ class QuantitySpec(NamedTuple):
 
     def learners(self, rng: np.random.Generator) -> list[Learner]:
         """Return the learners of the reward, each cost and the price."""
-        if self.cost is None:
-            values: Values = Bent(self.several, self.variance, self.parts.alphas)
-        else:
-            values = Compressed(self.several, self.variance)
+        bent = Bent(self.several, self.variance, self.parts.alphas)
+        values = bent if self.cost is None else Compressed(self.variance)
         chains = Chains(self.reward, rng, self.parts.chains) if self.chained else None
         found = [Learner(self.reward, values, chains, self.parts.refuted)]
         if self.cost is not None:
@@ -99,50 +130,30 @@ class QuantitySpec(NamedTuple):
         return found
 
 
-def _reward_prior(model: Model, parameters: Parameters) -> HyperPrior:
-    known = understood(model.kernel, model.setting)
-    assert known is not None
-    scales, shape = known
-    noise = float(np.mean(model.noise_variance)) / model.prior_std**2
-    return published_prior(scales, noise, shape, parameters)
-
-
 class PointRecord:
     """Delivered values of Q quantities by point, in the order in which the points were first delivered."""
 
     def __init__(self, quantities: int):
-        self._place: dict[int, int] = {}
-        self._point = np.empty(FIRST_ROWS, dtype=np.int64)
-        self._plays, self._weight = np.empty(FIRST_ROWS), np.empty(FIRST_ROWS)
-        self._mean, self._squares = (np.empty((quantities, FIRST_ROWS)) for _ in range(2))
         self.count = 0  # plays
+        self._place: dict[int, int] = {}  # column of each point
+        self._rows = np.zeros((3 + 2 * quantities, FIRST_POINTS))  # points, plays, weights, means, squares
 
     def add(self, play: PlayValues) -> None:
         """Add a play; means and squares are updated as Welford (1962) does."""
-        if (row := self._place.get(play.point)) is None:
-            row = self._place[play.point] = len(self._place)
-            if row == len(self._point):
-                self._grow()
-            self._point[row], self._plays[row], self._weight[row] = play.point, 0.0, 0.0
-            self._mean[:, row] = self._squares[:, row] = 0.0
+        place = self._place.setdefault(play.point, len(self._place))
+        if place == self._rows.shape[1]:
+            self._rows = np.hstack([self._rows, np.zeros_like(self._rows)])
         self.count += 1
-        self._plays[row] += 1.0
-        self._weight[row] += play.weight
-        gap = np.array(play.values) - self._mean[:, row]
-        self._mean[:, row] += gap * (play.weight / self._weight[row])
-        self._squares[:, row] += play.weight * gap * (np.array(play.values) - self._mean[:, row])
-
-    def _grow(self) -> None:
-        more = np.zeros_like(self._mean)
-        self._point = np.concatenate([self._point, np.zeros_like(self._point)])
-        self._plays, self._weight = (
-            np.concatenate([each, np.zeros_like(each)]) for each in (self._plays, self._weight)
-        )
-        self._mean, self._squares = np.hstack([self._mean, more]), np.hstack([self._squares, more])
+        self._rows[0, place] = play.point
+        self._rows[1:3, place] += 1.0, play.weight
+        mean, squares = np.split(self._rows[3:, place], 2)  # views
+        gap = np.array(play.values) - mean
+        mean += gap * (play.weight / self._rows[2, place])
+        squares += play.weight * gap * (np.array(play.values) - mean)
 
     def seen(self, quantity: int) -> PointValues:
         """Return the values of a quantity, (u,) each; copies."""
-        used = len(self._place)
-        point, plays = self._point[:used].copy(), self._plays[:used].copy()
-        mean, squares = self._mean[quantity, :used].copy(), self._squares[quantity, :used].copy()
-        return PointValues(point, plays, mean, squares, self._weight[:used].copy())
+        own = 3 + quantity
+        rows = [0, 1, own, own + len(self._rows) // 2 - 1, 2]
+        point, *values = self._rows[rows, : len(self._place)]
+        return PointValues(point.astype(np.int64), *values)

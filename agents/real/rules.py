@@ -29,42 +29,10 @@ class RoundFacts(NamedTuple):
 
 
 class HorizonRule:
-    """Scores arms by their value now and what they may improve in the rounds that use their feedback."""
+    """Scores arms by their value now and what they may improve in the rounds that use their feedback.
 
-    likeliest: float | None = None  # there are no limits
-
-    def __init__(self, setting: Setting, learners: Sequence[Learner], offset: Floats, parts: RealParts):
-        self._parts = parts
-        (self._learner,), self._offset = learners, offset
-        self._candidates = Shortlist(setting.decisions.num_arms, 1)
-
-    def __call__(self, now: RoundFacts) -> tuple[Ints, Floats]:
-        """Return some arms and their scores, (n,) each."""
-        first, *_ = posteriors = self._learner.posteriors
-        arms = self._candidates.among(
-            now.context, now.offered, [first], lambda found, points: self._score(first, found[0], points, now)
-        )
-        points = now.context * self._candidates.num_arms + arms
-        pending = now.pending if self._parts.pending else None
-        each = [self._score(one, one.at(points, pending), points, now) for one in posteriors]
-        return arms, np.mean(each, axis=0)
-
-    def costs(self, points: Ints) -> Outlay:
-        """Return what plays of points cost: nothing."""
-        return outlay([], None, len(points))
-
-    def _score(
-        self, posterior: SurrogatePosterior, found: Predicted, points: Ints, now: RoundFacts
-    ) -> Floats:
-        values = self._learner.values
-        above = self._offset[points] / values.size
-        value = values.moments(found.mean, found.known)[0] + above
-        noise = posterior.noise_at(points)
-        return self._parts.score(value, found.mean + above, found.variance, noise, now.use)
-
-
-class PricedRule:
-    """Scores arms whose plays have costs: limits, prices or both; see `costs`."""
+    Where plays have costs, limits, prices or both, these count as `horizon` says.
+    """
 
     def __init__(self, setting: Setting, learners: Sequence[Learner], offset: Floats, parts: RealParts):
         self._learners, self._offset, self._parts = learners, offset, parts
@@ -72,33 +40,40 @@ class PricedRule:
         known, size = setting.known_costs, len(setting.decisions.points)
         self._known = None if known is None else np.array(np.broadcast_to(known, size), dtype=np.float64)
         self._num_limits = setting.num_constraints
+        self._has_costs = setting.num_constraints > 0 or setting.budget is not None
         self.likeliest: float | None = None  # largest P(all limits are kept) in the last choice
 
     def __call__(self, now: RoundFacts) -> tuple[Ints, Floats]:
         """Return some arms and their scores, (n,) each."""
-        posteriors = [learner.posteriors[0] for learner in self._learners]
+        first, *others = posteriors = [learner.posteriors[0] for learner in self._learners]
 
         def bound(found: Sequence[Predicted], points: Ints) -> Floats:
-            return self._score(found[0], self._outlay(found, points), points, now)
+            return self._score(first, found[0], self._outlay(found[1:], points), points, now)
 
         arms = self._candidates.among(now.context, now.offered, posteriors, bound)
         points = now.context * self._candidates.num_arms + arms
-        first, *others = posteriors
         pending = now.pending if self._parts.pending else None
-        found = [first.at(points, pending), *(one.at(points) for one in others)]
-        costs = self._outlay(found, points)
+        costs = self._outlay([one.at(points) for one in others], points)
         if self._num_limits:
             self.likeliest = float(costs.kept.max())
-        return arms, self._score(found[0], costs, points, now)
+        each = self._learners[0].posteriors
+        return arms, np.mean(
+            [self._score(one, one.at(points, pending), costs, points, now) for one in each], axis=0
+        )
 
     def costs(self, points: Ints) -> Outlay:
         """Return what plays of points cost, by delivered feedback."""
-        return self._outlay([learner.posteriors[0].at(points) for learner in self._learners], points)
+        return self._outlay([learner.posteriors[0].at(points) for learner in self._learners[1:]], points)
 
-    def _score(self, reward: Predicted, costs: Outlay, points: Ints, now: RoundFacts) -> Floats:
+    def _score(
+        self, posterior: SurrogatePosterior, reward: Predicted, costs: Outlay, points: Ints, now: RoundFacts
+    ) -> Floats:
         values = self._learners[0].values
-        above = (self._offset[points] + values.zero) / values.size
+        above = (self._offset[points] + (values.zero if self._has_costs else 0.0)) / values.size
         value = values.moments(reward.mean, reward.known)[0] + above
+        if not self._has_costs:
+            noise = posterior.noise_at(points)
+            return self._parts.score(value, reward.mean + above, reward.variance, noise, now.use)
         worth = exchange(value, costs, now.budget is not None)
         plays = now.left
         if now.budget is not None:
@@ -108,8 +83,10 @@ class PricedRule:
         return scores(value, reward.mean + above, np.sqrt(reward.variance), costs, worth, share * plays)
 
     def _outlay(self, found: Sequence[Predicted], points: Ints) -> Outlay:
-        each: list[Any] = [(learner.values, one) for learner, one in zip(self._learners, found, strict=True)]
-        limits, rest = each[1 : 1 + self._num_limits], each[1 + self._num_limits :]
+        each: list[Any] = [
+            (learner.values, one) for learner, one in zip(self._learners[1:], found, strict=True)
+        ]
+        limits, rest = each[: self._num_limits], each[self._num_limits :]
         price = rest[0] if rest else None if self._known is None else self._known[points]
         return outlay(limits, price, len(points))
 

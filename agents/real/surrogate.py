@@ -23,7 +23,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg.lapack import dpotrf, dpotri, dpotrs  # type: ignore[attr-defined]
@@ -97,11 +97,6 @@ class PointValues(NamedTuple):
         """Return those of so many points, the last first seen."""
         each = self.plays, self.mean, self.squares, self.weight
         return PointValues(self.point[-number:], *(part[-number:] for part in each))
-
-    @property
-    def repeated(self) -> Any:
-        """Return the mask of points with several plays."""
-        return self.plays > 1.0
 
 
 class CovarianceTerms(NamedTuple):
@@ -204,12 +199,12 @@ class Surrogate:
             line = amplitude * math.exp(theta[-1]) * self._linear(point, point)
             together = together + line
         of_earlier = 0.0 if self.earlier is None else self.earlier[point] @ self.earlier[point].T
-        if self.parameters.num_data_sets == 1:
-            covariance = together + of_earlier
-            return CovarianceTerms(scaled, square, amplitude, together, line, 1.0, None, covariance)
-        same, (own, shared) = self._same(point, point), self._of_data_sets(theta)
-        between = shared + (1.0 - shared) * same
-        covariance = together * between + own * same + of_earlier
+        covariance, between, same = together, 1.0, None
+        if self.parameters.num_data_sets > 1:
+            same, (own, shared) = self._same(point, point), self._of_data_sets(theta)
+            between = shared + (1.0 - shared) * same
+            covariance = together * between + own * same
+        covariance = covariance + of_earlier
         return CovarianceTerms(scaled, square, amplitude, together, line, between, same, covariance)
 
     def _slopes(self, theta: Floats, terms: CovarianceTerms, gradient: Floats) -> Floats:
@@ -265,7 +260,7 @@ class Surrogate:
 
 def _of_repeated(noise: float, seen: PointValues, weight: float) -> tuple[float, float]:
     """Return what points with several plays add to the loss, and its slope in log noise."""
-    again = seen.repeated
+    again = seen.plays > 1.0
     shape, total = 0.5 * (weight - 1.0 + seen.plays[again]), weight * noise + seen.squares[again]
     loss = (shape * np.log(total) - 0.5 * weight * math.log(noise)).sum()
     return float(loss), float((shape * weight * noise / total - 0.5 * weight).sum())

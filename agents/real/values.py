@@ -45,6 +45,7 @@ class Values(abc.ABC):
     """The unit and the transform of a quantity."""
 
     zero, size = 0.0, 1.0
+    variance: float | None = None  # of a published model
     trusted = False  # while a published model is not refuted; it says what the unit is
 
     @abc.abstractmethod
@@ -71,6 +72,13 @@ class Values(abc.ABC):
         with np.errstate(over="ignore"):
             return np.clip((values - self.zero) / self.size, -FARTHEST, FARTHEST)
 
+    def _take(self, zero: float, square: float, means: Floats) -> None:
+        """Take zero and squared size; a published variance counts as 4 arms, of mean 0."""
+        if self.variance is not None:
+            share = 0.0 if self.trusted else len(means) / (len(means) + PLAYS_OF_PRIOR)
+            zero, square = share * zero, share * square + (1.0 - share) * self.variance
+        self.zero, self.size = zero, math.sqrt(square) if square > 0.0 else usual_size(means)
+
 
 def by_nodes(straight: Callable[[Floats], Floats], mean: Floats, variance: Floats) -> tuple[Floats, Floats]:
     """Return mean and variance of a function of a normal variable, by nine nodes of Gauss and Hermite."""
@@ -90,27 +98,22 @@ class Bent(Values):
     """
 
     def __init__(self, several: bool, variance: float | None, alphas: Sequence[float] = ALPHAS):
-        self._several, self._variance, self._alphas = several, variance, alphas
+        self._several, self.variance, self._alphas = several, variance, alphas
         self.trusted = variance is not None
         self.alpha, self._least = 0.0, 0.0
         self.size = math.sqrt(variance or 1.0)
 
     def learn(self, seen: PointValues, heights: Sequence[Height]) -> None:
-        self._measure(seen.mean)
-        z = self.scaled(seen.mean)
-        self._least = float(z.min()) - 1.0
-        if heights and not (self._several or self.trusted) and len(z) >= FEWEST and self._least < -1.0:
-            self.alpha = max(self._alphas, key=lambda alpha: self._height(alpha, z, heights))
-
-    def _measure(self, means: Floats) -> None:
+        means = seen.mean
         if self._several:
             zero, square = float(means.mean()), float(means.var())
         else:
             zero, square = above_median(means)
-        if self._variance is not None:
-            share = 0.0 if self.trusted else len(means) / (len(means) + PLAYS_OF_PRIOR)
-            zero, square = share * zero, share * square + (1.0 - share) * self._variance
-        self.zero, self.size = zero, math.sqrt(square) if square > 0.0 else usual_size(means)
+        self._take(zero, square, means)
+        z = self.scaled(means)
+        self._least = float(z.min()) - 1.0
+        if heights and not (self._several or self.trusted) and len(z) >= FEWEST and self._least < -1.0:
+            self.alpha = max(self._alphas, key=lambda alpha: self._height(alpha, z, heights))
 
     def _height(self, alpha: float, z: Floats, heights: Sequence[Height]) -> float:
         jacobian = -np.log1p(-alpha * np.minimum(z, 0.0)).sum()
@@ -165,8 +168,7 @@ class HalfRank(Values):
         self._z, self._t = np.array([-1.0, 0.0]), np.array([-1.0, 0.0])  # knots, ascending
 
     def learn(self, seen: PointValues, heights: Sequence[Height]) -> None:
-        self.zero, square = above_median(seen.mean)
-        self.size = math.sqrt(square) if square > 0.0 else usual_size(seen.mean)
+        self._take(*above_median(seen.mean), seen.mean)
         z = np.sort(self.scaled(seen.mean))
         low, first = np.unique(z[z < 0.0], return_index=True)
         after = np.append(first[1:], (z < 0.0).sum())
@@ -196,19 +198,15 @@ def above_median(means: Floats) -> tuple[float, float]:
 class Compressed(Values):
     """Rewards beside costs: in robust stds, compressed far below the median, t = -1.5 - log(1 - 1.5 - z)."""
 
-    def __init__(self, several: bool, variance: float | None):
-        self._several, self._variance, self._least = several, variance, 0.0
+    def __init__(self, variance: float | None):
+        self.variance, self._least = variance, 0.0
         self.size = math.sqrt(variance or 1.0)
 
     def learn(self, seen: PointValues, heights: Sequence[Height]) -> None:
         means = seen.mean
         low, middle, high = np.percentile(means, (25.0, 50.0, 75.0))
         square = max((high - low) / IQR, 0.3 * float(means.std())) ** 2
-        zero = float(middle)
-        if self._variance is not None:
-            share = len(means) / (len(means) + PLAYS_OF_PRIOR)
-            zero, square = share * zero, share * square + (1.0 - share) * self._variance
-        self.zero, self.size = zero, math.sqrt(square) if square > 0.0 else usual_size(means)
+        self._take(float(middle), square, means)
         self._least = float(self.scaled(means).min()) - 1.0
 
     def bent(self, z: Floats) -> tuple[Floats, Floats]:
@@ -248,6 +246,15 @@ class Asinh(Values):
         up = np.exp(np.minimum(mean + 0.5 * v, 50.0)) * ndtr((mean + v) / std)
         down = np.exp(np.minimum(-mean + 0.5 * v, 50.0)) * ndtr((mean - v) / std)
         return np.clip(0.5 * (up - down), 0.0, self._most)
+
+    def excess_variance(self, mean: Floats, variance: Floats) -> Floats:
+        """Return the variance of c+ over the unit, at most the square of the largest |c| seen, (n,)."""
+        v = np.minimum(variance, CALM)
+        std = np.sqrt(np.maximum(v, 1e-12))
+        up = np.exp(np.minimum(2.0 * (mean + v), 50.0)) * ndtr((mean + 2.0 * v) / std)
+        down = np.exp(np.minimum(2.0 * (v - mean), 50.0)) * ndtr((mean - 2.0 * v) / std)
+        square = 0.25 * (up + down) - 0.5 * ndtr(mean / std)
+        return np.clip(square - self.excess(mean, variance) ** 2, 0.0, self._most**2)
 
 
 class Logarithm(Values):

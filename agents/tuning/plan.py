@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
@@ -25,7 +26,7 @@ from bandit_envs.basics.arguments import (
 
 from ..named import is_name
 from ..real.choice import BEST, FIRST, default_agent, model_of_values
-from ..real.values import LARGEST
+from ..real.values import LARGEST, above_median
 from ..registry import AgentFactory, require_registered, resolve_agent, without_options
 from ..saving.data import decode, encode, require_types
 from .availability import Possible, checked_entries
@@ -38,16 +39,26 @@ GOALS = {"maximise": 1.0, "minimise": -1.0}
 AMERICAN = {"maximize": "maximise", "minimize": "minimise"}
 
 
+FEWEST_TAMED = 8  # values that tell of a tail
+KNEE = 3.0  # units below the median: values further below are drawn near
+
+
 @dataclass(frozen=True)
 class Scale:
-    """reward = (sign value - centre) / std."""
+    """reward = (t(sign value) - centre) / std, where t draws what is far below the other values near.
+
+    t(s) = s for s >= knee, else knee - u x / (1 + x), x = (knee - s) / u, so that no penalty is more than
+    four units u below the median; u is the root mean square of what lies above it.
+    """
 
     sign: float  # 1 to maximise, -1 to minimise
     centre: float = 0.0  # of the signed values
     std: float = 1.0
+    knee: float = -math.inf
+    unit: float = 1.0
 
     @classmethod
-    def of(cls, goal: str, values: Sequence[float]) -> Scale:
+    def of(cls, goal: str, values: Sequence[float], tamed: bool = False) -> Scale:
         """Return the scale of some values; std 1 where all are equal, centre 0 where there are none."""
         sign = sign_of(goal)
         signed = sign * np.asarray(values, dtype=np.float64)
@@ -55,16 +66,30 @@ class Scale:
             return cls(sign)
         _, power = np.frexp(np.abs(signed).max())  # exact scaling, so that no square can overflow
         small = np.ldexp(signed, -power)
+        tail = cls(sign, 0.0, 1.0)
+        if tamed and len(small) >= FEWEST_TAMED:
+            middle, square = above_median(small)
+            unit = math.sqrt(square)
+            tail = cls(sign, 0.0, 1.0, middle - KNEE * unit, unit) if unit else tail
+            small = np.array([*map(tail.tamed, small.tolist())])
         differ = small.min() < small.max()  # rounding would give equal numbers a positive std
         std = float(np.ldexp(small.std(ddof=1), power)) if differ else 1.0
-        return cls(sign, float(np.ldexp(small.mean(), power)), std)
+        knee, unit = (float(np.ldexp(each, power)) for each in (tail.knee, tail.unit))
+        return cls(sign, float(np.ldexp(small.mean(), power)), std, knee, unit)
+
+    def tamed(self, signed: float) -> float:
+        """Return t of a signed value."""
+        if signed >= self.knee:
+            return signed
+        x = (self.knee - signed) / self.unit
+        return self.knee - self.unit * (x / (1.0 + x))
 
     def reward(self, value: float) -> float:
         """Return the agent's reward of a value."""
-        return (self.sign * value - self.centre) / self.std
+        return (self.tamed(self.sign * value) - self.centre) / self.std
 
     def value(self, reward: float) -> float:
-        """Return the inverse of `reward`."""
+        """Return the value that a reward stands for, where it is not drawn near."""
         return self.sign * (self.centre + self.std * reward)
 
 
@@ -178,6 +203,11 @@ class TunerPlan:
         """The plan with an agent whose model is of the values themselves, for stopping rules."""
         agent = model_of_values(self.agent, self.noise_std)
         return self if agent == self.agent else replace(self, agent=agent, like=())
+
+    @property
+    def tames(self) -> bool:
+        """True for a default agent that takes values as they are: tails are drawn near for it."""
+        return self.agent == self._default() != BEST
 
     @property
     def avoids_running(self) -> bool:

@@ -68,7 +68,7 @@ class TunerPlayer:
         values = [arrival.value for each in rounds for arrival in each.arrivals]
         self.plan, self.number = plan, number
         self.num_scaled = self.arrived = len(values)  # when the scale was estimated, and in known rounds
-        self.scale = Scale.of(plan.goal, values if plan.standardise else [])
+        self.scale = Scale.of(plan.goal, values if plan.standardise else [], plan.tames)
         self.only = values[0] if values and min(values) == max(values) else None  # the value if all are equal
         costs = [arrival.costs for each in rounds for arrival in each.arrivals]
         costs_observed = np.array(costs, dtype=np.float64).reshape(len(costs), len(plan.constraints))

@@ -126,7 +126,7 @@ def test_an_agent_of_one_trial_says_that_it_plays_no_batch(name):
 IMPOSSIBLE = {
     "a-gp-ucb": [{"g": -1.0}, {"b": -1.0}, {"start": 0.5}],
     "admmbo": [
-        {"refit_every": 5},
+        {"fit_mean": True},
         {"rho": 0.0},
         {"initial": 0},
         {"reward_steps": (5,)},
@@ -154,6 +154,7 @@ IMPOSSIBLE = {
     "gp-agent": [
         *({"rule": "best"}, {"rule": "ucb", "belief": "true"}, {"rule": "ucb", "restart": "often"}),
         *({"rule": "ucb", "constraint": "soft"}, {"like": "text"}, {"goal": "worst"}),
+        {"parts": 3},
         *(
             {"rule": "ucb", "restart": "evidence", "restart_options": {"noise_scales": scales}}
             for scales in ((), (0.0,), "wide", (1.0, np.nan), 2.0)

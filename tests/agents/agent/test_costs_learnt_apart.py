@@ -16,9 +16,7 @@ from bandit_envs import BanditVectorEnv, Setting
 from bandit_envs.problem.feedback import delivery
 from bandit_envs.problems import build
 
-# ADMMBO has models of subproblems, each centred and scaled by plays of its own.
-OWN_PLAYS = {"admmbo"}
-CONSTRAINED = [x for x in GAUSSIAN if agents.features(x).constraint and x not in OWN_PLAYS]
+CONSTRAINED = [name for name in GAUSSIAN if agents.features(name).constraint]
 SEPARATE = {"constraint_options": {"models": "separate"}, "constraint": "dual"}
 CASES = [
     *((name, {}) for name in CONSTRAINED),

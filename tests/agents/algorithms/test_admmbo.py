@@ -3,14 +3,17 @@
 import gymnasium as gym
 import numpy as np
 import pytest
-from baseline_cases import LINE, NOWHERE, SETTING, feedback, started
+from baseline_cases import LINE, NOWHERE, SETTING, feedback, play, started
 from scipy import stats
 
 import agents
 from agents.algorithms.admmbo import Splitting, admmbo, log_expected_decrease
+from agents.model.hyperparameters import Fitter, Spreads
 from bandit_envs import Setting
 from bandit_envs.environment.vector import BanditVectorEnv
 from bandit_envs.kernels.kernels import make_kernel
+from bandit_envs.problems import build
+from gpbandits import evaluate
 
 
 def test_the_expected_decrease_is_that_of_the_indicator():
@@ -77,6 +80,47 @@ def test_subproblems_take_turns_and_their_best_plays_are_kept():
             best = (q - process.value).argmin()
             np.testing.assert_array_equal(agent.splitting.x, wide.arms[process.point[best]])
     assert phases == [-1] * 2 + [0] * 3 + [1] * 4 + [2] * 4 + [0] * 2 + [1] + [2]
+
+
+STEPS = {"initial": 3, "reward_steps": (5, 4), "cost_steps": (4, 3)}
+PRIOR = {"fit_spread": 0.5, "fit_amplitude_spread": 1.0, "fit_noise_spread": 2.0}
+LEARNING = STEPS | PRIOR | {"refit_every": 4}
+
+
+def learnt(every, **options):
+    agent = started(admmbo(SETTING, refit_every=every, fit_restarts=0, **STEPS, **options))
+    play(agent, lambda x: np.sin(9 * x[0]), lambda x: [x[0] - 0.7, 0.3 - 2 * x[0]], 20)
+    return [*agent.processes, *agent.everything]
+
+
+@pytest.mark.parametrize("prior", [{}, PRIOR])
+def test_each_process_finds_what_a_fit_of_its_own_values_finds_around_its_own_noise(prior):
+    spreads = Spreads(*prior.values())
+    for process, before in zip(learnt(20, **prior), learnt(21), strict=True):
+        point, value = process.point, (process.value - process.centre) / process.scale
+        alone = Fitter(
+            before.model.kernel, np.asarray(before.model.noise_variance).item(), 1.0, spreads=spreads
+        )
+        found = alone.fit(LINE, point, value, 0, np.random.default_rng(0))
+        assert found is not None
+        np.testing.assert_allclose(process.model.kernel.theta, found.kernel.theta, atol=1e-6)
+        assert np.ptp(process.model.kernel.theta - np.append(0.0, before.model.kernel.theta)) > 0.01
+        covariance = found.kernel(LINE[point]) + process.model.noise_variance * np.eye(len(point))
+        expected = found.kernel(LINE, LINE[point]) @ np.linalg.solve(covariance, value)
+        mean, _ = process.believed(np.zeros(1, dtype=int))
+        np.testing.assert_allclose(mean, process.centre + process.scale * expected, atol=1e-6)
+
+
+def test_a_batch_that_learns_plays_the_actions_of_its_trials():
+    problem = build("constrained", {"num_arms": 25, "horizon": 40, "num_constraints": 2})
+    batch, singles = (
+        evaluate(problem, {"ADMMBO": spec}, trials=3, seed=1).actions["ADMMBO"]
+        for spec in [("admmbo", LEARNING), lambda setting: agents.make("admmbo", setting, **LEARNING)]
+    )
+    fixed = evaluate(problem, {"ADMMBO": ("admmbo", STEPS)}, trials=3, seed=1).actions["ADMMBO"]
+    np.testing.assert_array_equal(batch, singles)
+    np.testing.assert_array_equal(batch[:, :4], fixed[:, :4])
+    assert (batch != fixed).any()
 
 
 def test_the_incumbent_is_the_best_reward_among_nearly_feasible_plays():

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from real_cases import surrogate, values
 
-from agents.real.learner import REACH, Chains, likeliest, likeliest_of_all
+from agents.real.learner import REACH, Chains, likeliest
 from agents.real.priors import HyperPrior
 
 
@@ -16,7 +16,7 @@ from agents.real.priors import HyperPrior
 def test_at_the_likeliest_hyperparameters_the_loss_is_flat_and_no_larger_than_anywhere(data_sets):
     of, seen = surrogate(data_sets=data_sets), values(16)
     centre, far = of.prior.centre, of.prior.centre + of.prior.spread
-    found = likeliest(of, seen, [far, centre])
+    found = likeliest([(of, seen)], [far, centre])
     loss, slopes = of.loss(found, seen)
     assert loss < min(of.loss(start, seen)[0] for start in (centre, far))
     assert np.abs(slopes * of.prior.spread).max() < 0.05
@@ -28,11 +28,11 @@ def test_at_the_likeliest_hyperparameters_the_loss_is_flat_and_no_larger_than_an
 def test_of_several_tasks_all_losses_count_and_the_prior_once():
     of, seen = surrogate(), [values(16, seed=seed) for seed in (1, 2, 3)]
     prior = of.prior
-    found = likeliest_of_all([(of, each) for each in seen], [prior.centre])
+    found = likeliest([(of, each) for each in seen], [prior.centre])
     slopes = sum(of.loss(found, each)[1] for each in seen) - 2.0 * (found - prior.centre) / prior.spread**2
     assert np.abs(slopes * prior.spread).max() < 0.05
     np.testing.assert_array_equal(
-        likeliest_of_all([(of, seen[0])], [prior.centre]), likeliest(of, seen[0], [prior.centre])
+        likeliest([(of, seen[0])], [prior.centre]), likeliest([(of, seen[0])], [prior.centre])
     )
 
 
@@ -41,7 +41,8 @@ def test_the_best_of_the_starts_counts():
     centre = of.prior.centre
     far = centre + 5.9 * of.prior.spread
     assert (
-        of.loss(likeliest(of, seen, [far, centre]), seen)[0] <= of.loss(likeliest(of, seen, [far]), seen)[0]
+        of.loss(likeliest([(of, seen)], [far, centre]), seen)[0]
+        <= of.loss(likeliest([(of, seen)], [far]), seen)[0]
     )
 
 

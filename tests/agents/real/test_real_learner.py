@@ -49,7 +49,7 @@ def test_a_restart_keeps_hyperparameters_and_learns_again_soon():
     assert found.fits == 2
 
 
-@pytest.mark.parametrize("kind", [lambda: Bent(False, None), lambda: Compressed(False, None), Asinh])
+@pytest.mark.parametrize("kind", [lambda: Bent(False, None), lambda: Compressed(None), Asinh])
 def test_moments_are_those_of_the_mixture_of_posteriors(kind):
     found, rng = learner(chained=True, kind=kind), np.random.default_rng(3)
     for count in (3, 6, 9):
@@ -84,7 +84,7 @@ def test_fits_read_the_latest_points_alone(monkeypatch):
     """A fit of n points takes O(n^3): of more than `FITTED` the first ones are left to the posterior."""
     sizes, count = [], FITTED + 50
     monkeypatch.setattr(
-        module, "likeliest", lambda of, seen, starts: sizes.append(len(seen.point)) or starts[0]
+        module, "likeliest", lambda tasks, starts: sizes.append(len(tasks[0][1].point)) or starts[0]
     )
     of, ones = Surrogate(parameters(points=count), surrogate().prior), np.ones(count)
     found = Learner(of, Bent(False, None))

@@ -113,7 +113,7 @@ def test_the_correlation_of_what_is_understood_is_the_kernel():
 def test_priors_have_a_number_a_hyperparameter(data_sets):
     of = parameters(data_sets)
     count = of.number + 2 + 2 * (data_sets > 1)
-    for prior in (usual_prior(of), published_prior(np.array([0.3, 0.7]), 0.01, "rbf", of)):
+    for prior in (usual_prior(of), published_prior(np.array([0.3, 0.7]), "rbf", 0.01, of)):
         assert prior.centre.shape == prior.spread.shape == (count,)
         assert with_line(prior).centre.shape == (count + 1,)
         np.testing.assert_array_equal(with_line(prior).centre[:-1], prior.centre)
@@ -123,11 +123,11 @@ def test_priors_have_a_number_a_hyperparameter(data_sets):
 
 
 def test_a_published_model_is_the_centre_of_its_prior():
-    found = published_prior(np.array([0.3, 0.7]), 0.01, "matern32", parameters())
+    found = published_prior(np.array([0.3, 0.7]), "matern32", 0.01, parameters())
     np.testing.assert_allclose(np.exp(found.centre), [0.3, 0.7, 1.0, 0.01])
     assert found.shape == "matern32"
     assert (found.spread <= usual_prior(parameters()).spread).all()
-    noiseless = published_prior(np.array([0.3, 0.7]), 0.0, "rbf", parameters())
+    noiseless = published_prior(np.array([0.3, 0.7]), "rbf", 0.0, parameters())
     assert np.isfinite(noiseless.centre).all()
 
 

@@ -167,6 +167,7 @@ RUNS = {
     "separate": (CONSTRAINED, {"epoch": 8, "models": "separate"}, "gp-ucb-noisy-constraints"),
     "constrained-ei": (CONSTRAINED, {}),
     "admmbo": (CONSTRAINED, {}),
+    "admmbo learning": (CONSTRAINED, {"refit_every": 5}, "admmbo"),
     "bandit-oco": (CONSTRAINED, {}),
     "random": (PLAIN, {}),
     "archive": (
