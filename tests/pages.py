@@ -7,7 +7,8 @@ import importlib.util
 import re
 import shutil
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
@@ -71,15 +72,30 @@ needs_browser = pytest.mark.skipif(
 
 
 @contextmanager
-def browser(profile: Path) -> Iterator[Any]:
-    """Chromium without a window, with a profile of its own."""
+def browser(profile: Path, width: int = 0, height: int = 844, scheme: str = "") -> Iterator[Any]:
+    """Chromium without a window, with a profile of its own, on a screen of this size and colour scheme."""
     webdriver = pytest.importorskip("selenium.webdriver")
     options = webdriver.ChromeOptions()
     options.binary_location = CHROMIUM
     for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", f"--user-data-dir={profile}"):
         options.add_argument(argument)
     opened = webdriver.Chrome(options=options, service=webdriver.ChromeService(DRIVER))
+    screen = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
+    media = {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
     try:
+        if width:
+            opened.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", screen)
+        if scheme:
+            opened.execute_cdp_cmd("Emulation.setEmulatedMedia", media)
         yield opened
     finally:
         opened.quit()
+
+
+def until(condition: Callable[[], Any], said: Callable[[], str] = lambda: "waited in vain") -> None:
+    """Wait for half a minute at most."""
+    for _ in range(300):
+        if condition():
+            return
+        time.sleep(0.1)
+    raise AssertionError(said())

@@ -18,7 +18,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from gpbandits import Result
-from gpbandits.evaluation.marks import COLOURS
+from gpbandits.evaluation.formats import COLOURS
 from gpbandits.evaluation.result import Metric
 from gpbandits.evaluation.statistics import Interval, paired_difference
 

@@ -23,7 +23,7 @@ from matplotlib.figure import Figure
 from bandit_envs.basics.types import Floats
 from bandit_envs.problems.synthetic import rkhs
 from gpbandits import evaluate
-from gpbandits.evaluation.marks import COLOURS, MARKERS
+from gpbandits.evaluation.formats import COLOURS, MARKERS
 from gpbandits.evaluation.statistics import Interval, bootstrap_interval, significant_signs
 
 KERNELS = {"rbf": "SE", "matern52": "Matérn 5/2"}

@@ -25,7 +25,7 @@ from matplotlib.figure import Figure
 
 from bandit_envs.basics.types import Floats
 from gpbandits import evaluate
-from gpbandits.evaluation.marks import COLOURS, MARKERS
+from gpbandits.evaluation.formats import COLOURS, MARKERS
 from gpbandits.evaluation.statistics import Interval, bootstrap_interval, significant_signs
 
 ARMS = {"horizon": 900, "delay": {"law": "constant", "rounds": 30}}  # else those of the environment

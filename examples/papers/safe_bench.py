@@ -15,13 +15,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+from scipy.spatial.distance import cdist
 
 from bandit_envs import BanditVectorEnv
-from bandit_envs.basics.types import Floats
+from bandit_envs.basics.types import Bools, Floats
 from bandit_envs.problems import build
 from gpbandits import evaluate
 from gpbandits.evaluation.loop import trial_seeds
-from gpbandits.evaluation.safety import component
 from gpbandits.evaluation.statistics import bootstrap_interval, wilson_interval
 
 AGENTS = ("safe-ucb", "safeopt", "stageopt", "ise", "losbo")
@@ -67,6 +67,18 @@ def play(trials: int) -> list[Run]:
     ]
 
 
+def component(cost: Floats, seed: Bools, points: Floats, radius: float) -> Bools:
+    """Return the points connected with a safe seed, (N,), where the cost, (N,), is <= 0.
+
+    The radius is the largest distance of neighbours, such as a grid's spacing.
+    """
+    near = cdist(points, points) <= radius * (1.0 + 1e-9)
+    before, reached = np.zeros_like(seed), seed
+    while (before != reached).any():
+        before, reached = reached, reached | ((cost <= 0.0) & near[reached].any(axis=0))
+    return reached
+
+
 def out_of_reach(problem, trials: int) -> Floats:
     """Return by what the best feasible arm is better than the best one connected with the seed, (B,)."""
     env = BanditVectorEnv(problem, trials, autoreset_mode="Disabled")
@@ -75,7 +87,7 @@ def out_of_reach(problem, trials: int) -> Floats:
     for trial in env.simulator.trials:
         reward, cost = trial.means[0]
         seed = np.isin(np.arange(len(cost)), trial.setting.safe_seed)
-        connected = component(cost[None], seed, problem.decisions.points, 1 / 99)
+        connected = component(cost, seed, problem.decisions.points, 1 / 99)
         gaps.append(reward[cost <= 0].max() - reward[connected].max())
     return np.array(gaps)
 

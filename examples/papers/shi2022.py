@@ -22,7 +22,7 @@ from matplotlib.figure import Figure
 
 from bandit_envs.basics.types import Floats, Ints
 from gpbandits import Result
-from gpbandits.evaluation.marks import COLOURS, MARKERS
+from gpbandits.evaluation.formats import COLOURS, MARKERS
 from gpbandits.evaluation.result import Metric
 from gpbandits.evaluation.statistics import bootstrap_interval
 

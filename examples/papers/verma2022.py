@@ -21,8 +21,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from gpbandits import Result
-from gpbandits.evaluation.formats import number
-from gpbandits.evaluation.marks import styles
+from gpbandits.evaluation.formats import number, styles
 from gpbandits.evaluation.result import Metric
 from gpbandits.evaluation.statistics import Interval, bootstrap_interval, paired_difference
 

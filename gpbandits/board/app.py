@@ -9,7 +9,6 @@ from typing import Any, NamedTuple, TypeVar
 import gymnasium as gym
 import numpy as np
 import uvicorn
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.middleware import Middleware
@@ -22,12 +21,12 @@ from bandit_envs.basics.arguments import require
 from bandit_envs.basics.threads import one_thread
 from bandit_envs.basics.types import Floats
 from bandit_envs.rendering.scene import Scene
-from gpbandits.evaluation.marks import PALETTE
+from gpbandits.evaluation.formats import PALETTE
 from gpbandits.evaluation.measures import metric_named
 from gpbandits.experiments.locks import is_locked
 from gpbandits.experiments.store import PLAN, Store, failures, open_results
 from gpbandits.experiments.study import AgentEntry, Cell, EnvironmentEntry, Study
-from gpbandits.report.chart import style_of
+from gpbandits.report.chart import rendered, style_of
 from gpbandits.report.film import FilmedTrial, moments
 from gpbandits.report.holdings import Holdings
 from gpbandits.report.page import views
@@ -66,10 +65,9 @@ def state_of(folder: Path) -> dict[str, Any]:
 
 def cell_state(store: Store, cell: Cell) -> str:
     """Return one of STATES; a cell that another process computes is running, even if it failed before."""
-    path = store.path(cell)
     if store.holds(cell):
         return "done"
-    if store.folder.is_dir() and is_locked(store.folder, path.stem):
+    if store.folder.is_dir() and is_locked(store.folder, store.path(cell).stem):
         return "running"
     return "failed" if store.failure_path(cell).exists() else "missing"
 
@@ -81,13 +79,12 @@ def curves_of(folder: Path, label: str) -> dict[str, Any]:
     if result is None:
         return {"curves": []}
     numbers = {agent.label: number for number, agent in enumerate(study.agents)}
-    drawn = [view for view in views(result, numbers) if view.scale == "linear"]
-    return {
-        "curves": [
-            {"metric": view.metric, "name": metric_named(view.metric).text, "svg": view.svg} for view in drawn
-        ],
-        "trials": result.num_trials,
-    }
+    drawn = [
+        {"metric": view.metric, "name": metric_named(view.metric).text, "svg": view.svg}
+        for view in views(result, numbers)
+        if view.scale == "linear"
+    ]
+    return {"curves": drawn, "trials": result.num_trials}
 
 
 class Choice(NamedTuple):
@@ -115,10 +112,9 @@ def film(study: Study, choice: Choice) -> dict[str, Any]:
         if ":" in name:
             raise ValueError(f"the board imports no modules of a study, got {name!r}; use `gpbandits watch`")
     keywords = _changed(entry.kwargs, choice)
-    spec = (agent.name, agent.options)
-    frames: list[dict[str, Any]] = []
+    trial, frames = FilmedTrial(entry.id, choice.seed, FRAMES, keywords), []
     begun, cut = perf_counter(), None
-    with closing(moments(FilmedTrial(entry.id, choice.seed, FRAMES, keywords), spec)) as shown:
+    with closing(moments(trial, (agent.name, agent.options))) as shown:
         for env, player, *_ in shown:
             if frames and perf_counter() - begun > MOST_SECONDS:
                 cut = MOST_SECONDS
@@ -189,7 +185,7 @@ GUARD = Middleware(TrustedHostMiddleware, allowed_hosts=[HOST, "localhost"])  # 
 
 def make_app(folder: Path, title: str) -> Starlette:
     """Return the application for a folder of results; it refuses requests for any other host name."""
-    page = rendered("board.html", title=title, colours=PALETTE, most=MOST_ROUNDS)
+    page = rendered("gpbandits.board", "board.html", title=title, colours=PALETTE, most=MOST_ROUNDS)
 
     async def index(request: Request) -> Response:
         return HTMLResponse(page, headers=SAFE)
@@ -209,24 +205,14 @@ def make_app(folder: Path, title: str) -> Starlette:
     return Starlette(routes=routes, middleware=[GUARD])
 
 
-def rendered(name: str, **values: Any) -> str:
-    """Return the page of a template."""
-    templates = Environment(
-        loader=PackageLoader("gpbandits.board"), autoescape=True, undefined=StrictUndefined
-    )
-    return templates.get_template(name).render(**values)
-
-
 def choice_of(asked: dict[str, str]) -> Choice:
     """Parse a request for a film; a ValueError names the missing, unknown or non-numeric field."""
     kinds: dict[str, Callable[[str], Any]] = {"environment": str, "agent": str, "seed": int, "rounds": int}
     kinds |= {"delay": float, "noise": float}
-    for name in asked:
-        if name not in kinds:
-            raise ValueError(f"a film has no {name!r}; it takes {', '.join(kinds)}")
-    for name in ("environment", "agent"):
-        if name not in asked:
-            raise ValueError(f"a film needs {name!r}, one of the labels of the study")
+    if unknown := [name for name in asked if name not in kinds]:
+        raise ValueError(f"a film has no {unknown[0]!r}; it takes {', '.join(kinds)}")
+    if lacking := [name for name in ("environment", "agent") if name not in asked]:
+        raise ValueError(f"a film needs {lacking[0]!r}, one of the labels of the study")
     try:
         return Choice(**{name: kinds[name](text) for name, text in asked.items()})
     except ValueError as error:

@@ -13,7 +13,8 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
 from agents.tuning import Linear, PreferenceTuner
-from gpbandits.board.app import GUARD, SAFE, answer_with, body_of, rendered
+from gpbandits.board.app import GUARD, SAFE, answer_with, body_of
+from gpbandits.report.chart import rendered
 
 SPACE = {"brightness": Linear(0.4, 1.8), "contrast": Linear(0.4, 1.8)}
 NUM_ARMS = 128
@@ -29,7 +30,7 @@ class OpenQuestion:
     """
 
     def __init__(self, file: Path, seed: int = 0):
-        self.file, self._lock = file, threading.Lock()
+        self.file, self._lock = file, threading.RLock()
         fresh = PreferenceTuner(SPACE, num_arms=NUM_ARMS, seed=seed)
         self.tuner = PreferenceTuner.load(file) if file.exists() else fresh
         names = ", ".join(self.tuner.space.kinds)
@@ -39,34 +40,9 @@ class OpenQuestion:
     def state(self) -> dict[str, Any]:
         """Return the open question, asking one if there is none, and what the answers say."""
         with self._lock:
-            return self._state()
-
-    def answer(self, text: bytes) -> dict[str, Any]:
-        """Keep an answer, a JSON object of `ticket` and `winner`, and return the next state."""
-        try:
-            told = json.loads(text)
-        except RecursionError as error:
-            raise ValueError("an answer must be an object of ticket and winner, got a deep one") from error
-        if not isinstance(told, dict) or told.keys() != {"ticket", "winner"}:
-            raise ValueError(f"an answer must be an object of ticket and winner, got {told!r}")
-        with self._lock:
-            self._keep(lambda tuner: tuner.tell(**told))
-            return self._state()
-
-    def _keep(self, change: Callable[[PreferenceTuner], Any]) -> None:
-        """Write the tuner with a change, and adopt it once it is written."""
-        changed = copy.deepcopy(self.tuner)
-        change(changed)
-        try:
-            changed.save(self.file)
-        except (ValueError, OSError) as error:
-            raise ValueError(f"{error}; {RESTART}") from error
-        self.tuner = changed
-
-    def _state(self) -> dict[str, Any]:
-        if all(each.outcome is not None or each.dropped for each in self.tuner.questions[-1:]):
-            self._keep(PreferenceTuner.ask)
-        tuner = self.tuner
+            if all(each.outcome is not None or each.dropped for each in self.tuner.questions[-1:]):
+                self._keep(PreferenceTuner.ask)
+            tuner = self.tuner
         told = [each for each in tuner.questions if each.outcome is not None]
         mean, std = tuner.utilities()
         return {
@@ -79,12 +55,34 @@ class OpenQuestion:
             "best": int(mean.argmax()) if told else None,  # where the difference to the best is 0
         }
 
+    def answer(self, text: bytes) -> dict[str, Any]:
+        """Keep an answer, a JSON object of `ticket` and `winner`, and return the next state."""
+        try:
+            told = json.loads(text)
+        except RecursionError as error:
+            raise ValueError("an answer must be an object of ticket and winner, got a deep one") from error
+        if not isinstance(told, dict) or told.keys() != {"ticket", "winner"}:
+            raise ValueError(f"an answer must be an object of ticket and winner, got {told!r}")
+        with self._lock:
+            self._keep(lambda tuner: tuner.tell(**told))
+            return self.state()
+
+    def _keep(self, change: Callable[[PreferenceTuner], Any]) -> None:
+        """Write the tuner with a change, and adopt it once it is written."""
+        changed = copy.deepcopy(self.tuner)
+        change(changed)
+        try:
+            changed.save(self.file)
+        except (ValueError, OSError) as error:
+            raise ValueError(f"{error}; {RESTART}") from error
+        self.tuner = changed
+
 
 def make_pictures(file: Path, seed: int = 0) -> Starlette:
     """Return the application that asks, and keeps its tuner in a file, which may exist already."""
     asked = OpenQuestion(file, seed)
     ranges = {name: (kind.low, kind.high) for name, kind in SPACE.items()}
-    page = rendered("pictures.html", file=str(file), ranges=ranges)
+    page = rendered("gpbandits.board", "pictures.html", file=str(file), ranges=ranges)
 
     async def index(request: Request) -> Response:
         return HTMLResponse(page, headers=SAFE)

@@ -86,7 +86,11 @@ def check_agent(
 
     def run() -> None:
         factory = resolve_agent(agent)
-        chosen = _default(factory) if environments is None else environments
+        chosen: dict[str, EnvLike] = {**(environments or {})}
+        if environments is None:
+            chosen |= stages(factory.features if factory.declares else None)
+            if factory.batched and "finite" in chosen:
+                chosen["as many arms as trials"] = as_many_arms(len(SEEDS))
         for label, environment in chosen.items():
             _check_on(label, environment, factory)
             checked.append(label)
@@ -100,13 +104,6 @@ def check_agent(
     )
 
 
-def _default(factory: AgentFactory) -> dict[str, EnvLike]:
-    chosen: dict[str, EnvLike] = {**stages(factory.features if factory.declares else None)}
-    if factory.batched and "finite" in chosen:
-        chosen["as many arms as trials"] = as_many_arms(len(SEEDS))
-    return chosen
-
-
 def _check_on(label: str, environment: EnvLike, factory: AgentFactory) -> None:
     with noted(f"on the environment {label!r}"):
         env = make(environment)
@@ -114,18 +111,18 @@ def _check_on(label: str, environment: EnvLike, factory: AgentFactory) -> None:
         _check_process(env, setting, factory)
         first = _instance(setting, factory)
         played = _play(env, first, everything)
-        _expect_same(played, _play(env, first, everything), *REPEATS)
-        _expect_same(played, _play(env, _instance(setting, factory), everything), *INSTANCES)
-        if not first.privileged:
-            _expect_same(played, _play(env, _instance(setting, factory), scrambled), *HONESTY)
-            _expect_same(played, _play(env, _instance(setting, factory), without_oracle), *HONESTY)
+        _expect_same(played, _play(env, first, everything), REPEATS)
+        _expect_same(played, _play(env, _instance(setting, factory), everything), INSTANCES)
+        for show in () if first.privileged else (scrambled, without_oracle):
+            _expect_same(played, _play(env, _instance(setting, factory), show), HONESTY)
         if factory.batched:
             _check_batch(env, factory, played)
         if setting.max_delay and not setting.aggregated and factory.features.delay:
+            of_env, _ = SEEDS[0]
             check_crediting(
                 env,
-                SEEDS[0][0],
-                lambda late, seed: _play(late, _instance(setting, factory), everything, (SEEDS[0][0], seed)),
+                of_env,
+                lambda late, seed: _play(late, _instance(setting, factory), everything, (of_env, seed)),
             )
 
 
@@ -138,8 +135,7 @@ def _check_process(env: Any, setting: Setting, factory: AgentFactory) -> None:
     elif changed:
         changed = _process_changes(env, setting, factory)
     if changed:
-        check, expected, remedy = PROCESS
-        raise AgentCheckError(check, expected, f"it changed or left {', '.join(changed)}", remedy)
+        raise AgentCheckError(*PROCESS, f"it changed or left {', '.join(changed)}")
 
 
 def _process_changes(env: Any, setting: Setting, factory: AgentFactory) -> list[str]:
@@ -174,8 +170,8 @@ def _instance(setting: Setting, factory: AgentFactory) -> Any:
         raise AgentCheckError(
             "no errors",
             "the factory to return an agent",
-            f"it raised {type(error).__name__}: {error}",
             "see the error above; a factory gets a Setting, whose fields may be None, and its options",
+            f"it raised {type(error).__name__}: {error}",
         ) from error
 
 
@@ -184,8 +180,8 @@ def _with_methods(agent: Any) -> BaseAgent:
         raise AgentCheckError(
             "interface",
             f"the methods {METHODS}",
-            f"{type(agent).__name__} has no {missing}",
             "add it; an agent that learns nothing has an empty update",
+            f"{type(agent).__name__} has no {missing}",
         )
     return adapted(agent)
 
@@ -209,15 +205,14 @@ def _check_batch(env: Any, factory: AgentFactory, first: np.ndarray) -> None:
     vector.reset(seed=env_seeds)
     agent = _with_methods(factory(vector.setting, num_trials=len(SEEDS)))
     together = rehearse(vector, agent, env_seeds, agent_seeds, everything)
-    _expect_same(np.stack([first, *others], axis=1), together, *BATCH)
+    _expect_same(np.stack([first, *others], axis=1), together, BATCH)
 
 
-def _expect_same(played: np.ndarray, again: np.ndarray, check: str, expected: str, remedy: str) -> None:
-    if np.array_equal(played, again):
-        return
-    same = played.shape == again.shape
-    t = int((played != again).reshape(len(played), -1).any(axis=1).argmax()) if same else 0
-    raise AgentCheckError(check, expected, f"in round {t} {played[t]} became {again[t]}", remedy)
+def _expect_same(played: np.ndarray, again: np.ndarray, rule: tuple[str, str, str]) -> None:
+    if not np.array_equal(played, again):
+        same = played.shape == again.shape
+        t = int((played != again).reshape(len(played), -1).any(axis=1).argmax()) if same else 0
+        raise AgentCheckError(*rule, f"in round {t} {played[t]} became {again[t]}")
 
 
 def _finish(task: Callable[[], None], seconds: float) -> None:
@@ -240,16 +235,16 @@ def _finish(task: Callable[[], None], seconds: float) -> None:
         raise AgentCheckError(
             "finite time",
             f"all checks to end within {seconds:g} s",
-            "the agent was still at work",
             "look for a loop without end in the module, the factory, reset, act or update, or give a slow "
             "agent a larger time_limit",
+            "the agent was still at work",
         )
     if errors and not isinstance(errors[0], Exception):
         raise AgentCheckError(
             "no exit",
             "a factory and methods that return or raise an Exception",
-            f"the agent raised {type(errors[0]).__name__}({errors[0]})",
             "leave it to whoever plays the agent to end the program; raise a ValueError instead",
+            f"the agent raised {type(errors[0]).__name__}({errors[0]})",
         ) from errors[0]
     if errors:
         raise errors[0]

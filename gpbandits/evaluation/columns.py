@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,9 +12,8 @@ from bandit_envs.basics.arguments import require, require_choice, require_known
 from bandit_envs.basics.types import Floats, Ints
 from gpbandits.evaluation import statistics
 from gpbandits.evaluation.curves import Curves
-from gpbandits.evaluation.formats import Cell, Style
-from gpbandits.evaluation.marks import drawn_from, footnotes
-from gpbandits.evaluation.measures import MEASURES, METRICS, SHARE, Metric, applies, headed, metric_named
+from gpbandits.evaluation.formats import Cell, Style, drawn_from, footnotes
+from gpbandits.evaluation.measures import MEASURES, METRICS, Metric, applies, headed, metric_named, share_of
 from gpbandits.evaluation.table import Table
 
 COVERAGE = (
@@ -40,12 +39,10 @@ VIOLATION = (
 )
 SPARED = ("median", "microseconds", "average_violation", "spent", "played", "simple_regret")
 BASELINE = "{baseline}"  # in a heading
-SIGNED = ("difference",)
 GIVEN = "given"  # the order in which agents were passed
 DECADE = 10  # the exponent of growth is of the last rounds, from this part of the horizon on
 
 CellOf = Callable[[str], Cell]  # of an agent's label
-Columns = Mapping[str, CellOf]  # heading -> cell
 
 
 class Asked(NamedTuple):
@@ -78,25 +75,21 @@ class Column(NamedTuple):
     has: Callable[[Curves], bool] = lambda result: True
 
 
-def _mean(values: Callable[[Curves], Mapping[str, Floats | Ints]]) -> Callable[[Asked], CellOf]:
+def _mean(
+    values: Callable[[Curves], Mapping[str, Any]],
+    estimate: Callable[[Any], Cell] = statistics.bootstrap_interval,
+) -> Callable[[Asked], CellOf]:
     """Return cells of means over trials, (B,) or (B, T) each, at the last round; None of an agent without."""
 
     def of(asked: Asked) -> CellOf:
-        found = values(asked.result)
-        finals = {
-            x: (each if each.ndim == 1 else each[:, -1]).astype(np.float64) for x, each in found.items()
-        }
-        return lambda x: statistics.bootstrap_interval(finals[x]) if x in finals else None
+        finals = {x: each if each.ndim == 1 else each[:, -1] for x, each in values(asked.result).items()}
+        return lambda x: estimate(finals[x]) if x in finals else None
 
     return of
 
 
 def _constrained(result: Curves) -> bool:
     return bool(result.num_constraints)
-
-
-def _budgeted(result: Curves) -> bool:
-    return bool(result.spent)
 
 
 COLUMNS = {
@@ -106,10 +99,12 @@ COLUMNS = {
     ),
     "difference": Column(f"minus {BASELINE}", lambda it: it.difference),
     "exponent": Column("exponent", lambda it: it.slope, lambda result: not result.spent),
-    "played": Column("rounds", _mean(lambda result: result.played), _budgeted),
-    "spent": Column("spent", _mean(lambda result: result.spent), _budgeted),
+    "played": Column("rounds", _mean(lambda result: result.played), lambda x: bool(x.spent)),
+    "spent": Column("spent", _mean(lambda result: result.spent), lambda x: bool(x.spent)),
     "unsafe_runs": Column(
-        "runs with an unsafe play", lambda it: lambda x: _unsafe_share(it, x), _constrained
+        "runs with an unsafe play",
+        _mean(lambda result: {x: each > 0 for x, each in result.unsafe_plays.items()}, share_of),
+        _constrained,
     ),
     "unsafe_plays": Column("unsafe plays/run", _mean(lambda result: result.unsafe_plays), _constrained),
     "first_unsafe": Column(
@@ -133,9 +128,8 @@ def column_named(name: str) -> Column:
         return COLUMNS[name]
     further = [each.name for each in MEASURES.values() if each.heading]
     require_known("column", name, [*METRICS, *further, *COLUMNS])
-    if name not in METRICS and MEASURES[name].unit == SHARE:
-        return Column(MEASURES[name].heading, lambda it: lambda x: _share(it.result, name, x), _holds(name))
-    return Column(metric_named(name).text, _mean(lambda result: result.curves(name)), _holds(name))
+    estimate = statistics.bootstrap_interval if name in METRICS else MEASURES[name].estimate
+    return Column(metric_named(name).text, _mean(lambda result: result.curves(name), estimate), _holds(name))
 
 
 def fitting(result: Curves, columns: Sequence[str], baseline: str) -> dict[str, Any]:
@@ -206,26 +200,14 @@ def asked_of(result: Curves, baseline: str | None = None, metric: Metric | None 
 
 def tabulated(asked: Asked, what: str, columns: Sequence[str], notes: Sequence[str]) -> Table:
     """Return a table of some columns, with a row an agent in order; `what` names its files."""
-    cells = [column_named(name).of(asked) for name in columns]
-    headings = [column_named(name).heading.replace(BASELINE, asked.baseline) for name in columns]
-    signed = frozenset(COLUMNS[name].heading.replace(BASELINE, asked.baseline) for name in SIGNED)
-    made = by_agent(asked.result, what, headings, cells, notes)
-    return dataclasses.replace(made, names=("agent", *columns), signed=signed)
-
-
-def by_agent(
-    result: Curves,
-    what: str,
-    headings: Sequence[str],
-    cells: Sequence[CellOf],
-    notes: Sequence[str],
-    among: Collection[str] | None = None,
-) -> Table:
-    """Return a table with a row an agent (of those `among` some) in order; `what` names its files."""
-    labels = [label for label in result.ordered if among is None or label in among]
-    rows = tuple((result.marked(x), *(cell(x) for cell in cells)) for x in labels)
+    found, result = [column_named(name) for name in columns], asked.result
+    headings = [each.heading.replace(BASELINE, asked.baseline) for each in found]
+    cells = [each.of(asked) for each in found]
+    rows = tuple((result.marked(x), *(cell(x) for cell in cells)) for x in result.ordered)
     title = f"{result.environment}: {what}" if what else result.environment
-    return Table(title, ("agent", *headings), rows, tuple(notes), name=what.partition(" ")[0])
+    header, named = ("agent", *headings), ("agent", *columns)
+    signed = frozenset({f"minus {asked.baseline}"})
+    return Table(title, header, rows, tuple(notes), name=what.partition(" ")[0], names=named, signed=signed)
 
 
 def _sorted(
@@ -255,28 +237,15 @@ def undominated(result: Curves) -> list[str]:
         {label: curve[:, -1].mean() for label, curve in curves.items()}
         for curves in (result.main, result.violation)
     )
-    return [
-        label
-        for label in result.agents
-        if not any(
-            regret[other] < regret[label] and violation[other] < violation[label] for other in result.agents
-        )
-    ]
+    worse = {
+        x for x in regret for other in regret if regret[other] < regret[x] and violation[other] < violation[x]
+    }
+    return [label for label in result.agents if label not in worse]
 
 
 def growth_window(result: Curves) -> tuple[int, int]:
     """Return the rounds of which the exponent of growth is."""
     return max(result.horizon // DECADE, 1), result.horizon
-
-
-def safety_table(result: Curves) -> Table:
-    """Return unsafe plays, their first round, hard violation and coverage, one row an agent."""
-    if not result.num_constraints:
-        raise ValueError("a table of safety needs costs, got a result without constraints")
-    names = ["unsafe_runs", "unsafe_plays", "first_unsafe", "hard_violation", "coverage"]
-    shown = [name for name in names if has_column(result, name)]
-    notes = [SAFETY, *([COVERAGE] if "coverage" in shown else [])]
-    return tabulated(asked_of(result), "safety", shown, notes)
 
 
 def order_of(result: Curves) -> str:
@@ -286,16 +255,6 @@ def order_of(result: Curves) -> str:
         f"In order: the least mean {asked} and what does not differ significantly from it (sign flips of all "
         "pairs, with Holm's correction at 5 %), by regret; then the rest likewise."
     )
-
-
-def _unsafe_share(asked: Asked, label: str) -> Cell:
-    unsafe = asked.result.unsafe_plays[label][:, -1] > 0
-    return statistics.wilson_interval(np.asarray(unsafe.mean()), asked.result.num_trials)
-
-
-def _share(result: Curves, name: str, label: str) -> Cell:
-    held = result.held(name)
-    return MEASURES[name].estimate(held[label][:, -1]) if label in held else None
 
 
 def _median_first(rounds: Ints) -> float:

@@ -1,7 +1,7 @@
 """A comparison holds the records of agents on the same trials; parts of it are selected and joined."""
 
 import dataclasses
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Self, TypeVar
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from bandit_envs.basics.arguments import require
 from bandit_envs.basics.types import Ints
-from gpbandits.evaluation.marks import signs
+from gpbandits.evaluation.formats import signs
 from gpbandits.evaluation.record import Record, check_rounds, check_shapes, join_trials
 from gpbandits.evaluation.stamp import agents_of
 
@@ -110,11 +110,10 @@ class SharedTrials:
         """Return the label with its `MARKS`, as tables and figures print it."""
         return label + signs(label, self)
 
-    def marked_as(self, results: Iterable["SharedTrials"]) -> Self:
+    def marked_as(self, results: Collection["SharedTrials"]) -> Self:
         """Return the result with every mark that one of its agents has in any of some results."""
-        results = list(results)
-        given = {name: frozenset().union(*(getattr(each, name) for each in results)) for name in SETS}
-        return dataclasses.replace(self, **{name: given[name] & self.records.keys() for name in given})
+        given = {name: {x for each in results for x in getattr(each, name)} for name in SETS}
+        return dataclasses.replace(self, **{x: each & self.records.keys() for x, each in given.items()})
 
     def comparable(self, label: str) -> bool:
         """Return True if others may be compared with the agent: it is neither privileged nor pretrained."""
@@ -123,12 +122,8 @@ class SharedTrials:
     def by_track(self) -> dict[str, Self]:
         """Return a part for each track, with the agents of that track and those without one."""
         tracks = sorted(set(self.tracks.values()))
-        if len(tracks) < 2:
-            return {"": self}
-        return {
-            track: self.select([x for x in self.agents if self.tracks.get(x, track) == track])
-            for track in tracks
-        }
+        parts = {x: [y for y in self.agents if self.tracks.get(y, x) == x] for x in tracks}
+        return {x: self.select(labels) for x, labels in parts.items()} if len(tracks) > 1 else {"": self}
 
     def select(self, labels: Sequence[str]) -> Self:
         """Return the part of some of the agents, in this order."""
@@ -194,7 +189,12 @@ def join(one: Kind, other: Kind) -> Kind:
     if one.records.keys() == other.records.keys():
         first, second = sorted((one, other), key=lambda each: each.first_trial)
         _require_same(first, second)
-        _require_same_agents(first, second)
+        asked = [agents_of(part.origins) for part in (one, other)]  # as far as origins say
+        if asked[0] != asked[1] and all(len(each) == len(one.records) for each in asked):
+            raise ValueError(
+                "results to join must have the same agents and options under a label; "
+                "others need another label"
+            )
         end = first.first_trial + first.num_trials
         if second.first_trial != end:
             raise ValueError(
@@ -215,15 +215,6 @@ def join(one: Kind, other: Kind) -> Kind:
     if not all(map(np.array_equal, one.changes, other.changes)):
         raise ValueError("results to join must be of the same trials, got other change-points")
     return joined({label: [each.select([label])] for each in (one, other) for label in each.agents})
-
-
-def _require_same_agents(one: SharedTrials, other: SharedTrials) -> None:
-    """Raise if labels stand for other agents or options, as far as origins say which belong to the labels."""
-    asked = [agents_of(part.origins) for part in (one, other)]
-    if asked[0] != asked[1] and all(len(each) == len(one.records) for each in asked):
-        raise ValueError(
-            "results to join must have the same agents and options under a label; others need another label"
-        )
 
 
 def _trials(part: SharedTrials) -> str:

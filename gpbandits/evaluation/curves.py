@@ -10,7 +10,15 @@ from bandit_envs.basics.arguments import from_extra
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.laws.changes import segments_of
 from gpbandits.evaluation.comparison import SharedTrials
-from gpbandits.evaluation.measures import MEASURES, NEVER, OURS, Measure, Metric, metric_named
+from gpbandits.evaluation.measures import (
+    MEASURES,
+    NEVER,
+    OURS,
+    REFUSED,
+    Metric,
+    applies,
+    metric_named,
+)
 from gpbandits.evaluation.record import Record
 from gpbandits.evaluation.signals import Detection, detection
 from gpbandits.evaluation.statistics import ordered
@@ -32,10 +40,8 @@ class Curves(SharedTrials):
         Raises:
             ValueError: the rounds between checkpoints were not counted, as in files of older versions.
         """
-        found, needs = self.held(name), MEASURES[name].needs
-        if lacking := [label for label, each in self.records.items() if each.has(needs)]:
-            lacking = [label for label in lacking if label not in found]
-        if lacking:
+        found = self.held(name)
+        if lacking := [label for label in self._having(name) if label not in found]:
             raise ValueError(
                 f"{name} of {self.environment!r} was not counted between its checkpoints of "
                 f"{', '.join(lacking)}, which an older version recorded; compute it again"
@@ -44,26 +50,18 @@ class Curves(SharedTrials):
 
     def held(self, name: str) -> dict[str, Any]:
         """Return a measure as `running`, of the agents alone whose records have it."""
-        measure = MEASURES[name]
-        return {
-            label: record.running(measure)
-            for label, record in self.records.items()
-            if record.has(measure.needs) and self._counts(record, measure)
-        }
+        measure, records = MEASURES[name], self._having(name)
+        exact = measure.of is None or measure.linear or self.checkpoints is None
+        counted = {x: each for x, each in records.items() if exact or name in (each.totals or {})}
+        return {label: record.running(measure) for label, record in counted.items()}
 
     @property
     def uncounted(self) -> list[str]:
         """Return measures of ours that some record has, but did not count between checkpoints."""
-        return [
-            name
-            for name in OURS
-            for record in self.records.values()
-            if record.has(MEASURES[name].needs) and not self._counts(record, MEASURES[name])
-        ]
+        return [name for name in OURS if self._having(name).keys() - self.held(name).keys()]
 
-    def _counts(self, record: Record, measure: Measure) -> bool:
-        exact = measure.of is None or measure.linear or self.checkpoints is None
-        return exact or measure.name in (record.totals or {})
+    def _having(self, name: str) -> dict[str, Record]:
+        return {label: record for label, record in self.records.items() if record.has(MEASURES[name].needs)}
 
     @cached_property
     def regret(self) -> dict[str, Floats]:
@@ -129,7 +127,7 @@ class Curves(SharedTrials):
         """Return the share of the safely reachable arms that an agent certified or played, (B,) each.
 
         Rbar_0(S0) are the arms that can be certified from the safe seed with exact costs and their slopes,
-        see `gpbandits.evaluation.safety.reachable`. It needs a safe seed and a finite set in one context
+        see `gpbandits.evaluation.truth.reachable`. It needs a safe seed and a finite set in one context
         without changes; otherwise the dict is empty. Agents declare certified arms in an attribute
         `certified`.
         """
@@ -268,7 +266,10 @@ class Curves(SharedTrials):
 
     def curves(self, metric: Metric = "regret") -> dict[str, Floats]:
         """Regret or violation by metric, (B, T) each; the averages are over the rounds played so far."""
-        return metric_named(metric).of(self)
+        found = metric_named(metric)
+        if found.needs in REFUSED and not applies(found.needs, self):
+            raise ValueError(f'metric "{metric}" needs {REFUSED[found.needs]}, got {self.environment}')
+        return found.of(self)
 
     def averaged(self, sums: dict[str, Floats]) -> dict[str, Floats]:
         """Return a time average up to each round, of the plays that were made, (B, T) each."""

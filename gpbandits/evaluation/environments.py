@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bandit_envs.basics.arguments import from_extra, require, require_choice
 from bandit_envs.basics.types import Floats
 from gpbandits.evaluation.curves import Legend
-from gpbandits.evaluation.formats import Style
-from gpbandits.evaluation.marks import footnotes, signs
+from gpbandits.evaluation.formats import Style, footnotes, signs
 from gpbandits.evaluation.measures import Metric, Scale, metric_named
 from gpbandits.evaluation.result import Result
 from gpbandits.evaluation.statistics import (
@@ -43,7 +42,7 @@ _KEPT = (
 _NONE = "These trials are too few for any difference to be significant, so all are in bold."
 
 
-class Results(Mapping[str, Result]):
+class Results(dict[str, Result]):
     """Results hold one `Result` an environment, by label, of the same agents.
 
     Example:
@@ -53,18 +52,6 @@ class Results(Mapping[str, Result]):
         >>> print(results.table())
         >>> regret = results["RKHS"].regret["gp-ucb"]
     """
-
-    def __init__(self, results: Mapping[str, Result]):
-        self._results = dict(results)
-
-    def __getitem__(self, label: str) -> Result:
-        return self._results[label]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._results)
-
-    def __len__(self) -> int:
-        return len(self._results)
 
     def __repr__(self) -> str:
         return "\n".join(map(repr, self.values()))
@@ -185,9 +172,12 @@ def overview(results: Sequence[Result], metric: Metric | None = None, style: Sty
         for title, values, _ in lines
     )
     bold = {(i, 1 + labels.index(x)) for i, (*_, own) in enumerate(lines) for x in own if len(labels) > 1}
-    marked = (label + signs(label, *results) for label in labels)
-    header = ("environment", *marked)
-    notes = _notes(results, _undecided(results, best), metric, style)
+    header = ("environment", *(label + signs(label, *results) for label in labels))
+    # All may be best only because sign flips of so few trials can reject nothing.
+    comparable = [set(_comparable(each)) for each in results]
+    smallest = 2.0 ** (1 - max(each.num_trials for each in results))  # p-value, before Holm's correction
+    undecided = sum(len(each) - 1 for each in comparable) * smallest > 1 - LEVEL and comparable == best
+    notes = _notes(results, undecided, metric, style)
     return Table("All environments", header, rows, notes, frozenset(bold), "environments", style=style)
 
 
@@ -209,14 +199,6 @@ def _best(lines: Sequence[tuple[Finals, Collection[str]]]) -> list[set[str]]:
         if sign == 0:
             best[i].add(label)
     return best
-
-
-def _undecided(results: Sequence[Result], best: Sequence[set[str]]) -> bool:
-    """Return whether all are best only because sign flips of so few trials can reject nothing."""
-    comparable = [set(_comparable(each)) for each in results]
-    least = 2.0 ** (1 - max(each.num_trials for each in results))  # p-value, before Holm's correction
-    tests = sum(len(each) - 1 for each in comparable)
-    return tests * least > 1 - LEVEL and comparable == list(best)
 
 
 def _notes(

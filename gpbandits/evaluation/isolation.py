@@ -18,7 +18,7 @@ import math
 import multiprocessing
 import pickle
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection
 from traceback import format_exception
 from typing import Any
@@ -61,13 +61,27 @@ def read(content: bytes) -> Any:
     text, newline, rest = content.partition(b"\n")
     if not newline or len(text) > MOST_TEXT or len(content) > MOST_BYTES:
         raise NotPlainError(f"bytes of `write`, got {content[:20]!r}, {len(content)} in all")
-    arrays = _Bytes(rest)
+    left = memoryview(rest)
+
+    def take(name: Any, shape: list[Any]) -> Any:
+        """Return the next array, which may be written to, or a number of numpy where it has no axis."""
+        nonlocal left
+        if name not in NUMBERS or not all(is_integer(each) and 0 <= each <= MOST_BYTES for each in shape):
+            raise ValueError(f"an array must have a type of numbers and sizes, got {name!r}"[:200])
+        dtype, count = np.dtype(name), math.prod(shape)
+        size = dtype.itemsize * count
+        if size > len(left):
+            raise ValueError(f"an array of {count} numbers must have as many, got {len(left)} bytes")
+        flat = np.frombuffer(left, dtype, count) if count else np.empty(0, dtype)
+        left = left[size:]
+        return flat.reshape(shape).copy() if shape else flat[0]
+
     try:
-        value = _from_json(json.loads(text), arrays.take)
+        value = _from_json(json.loads(text), take)
     except (ValueError, TypeError, LookupError, AttributeError, RecursionError, OverflowError) as error:
         raise NotPlainError(f"bytes of `write`, got others: {str(error)[:200]}") from error
-    if arrays.left:
-        raise NotPlainError(f"bytes of `write`, got {arrays.left} more than its arrays have")
+    if left:
+        raise NotPlainError(f"bytes of `write`, got {len(left)} more than its arrays have")
     return value
 
 
@@ -109,28 +123,6 @@ def _from_json(data: Any, take: Callable[[str, list[int]], Any]) -> Any:
     return take(inner[0], inner[1:])
 
 
-class _Bytes:
-    """The bytes of some arrays, taken one array after the other."""
-
-    def __init__(self, content: bytes):
-        self._content, self._start = content, 0
-
-    @property
-    def left(self) -> int:
-        return len(self._content) - self._start
-
-    def take(self, name: Any, shape: list[Any]) -> Any:
-        """Return the next array, which may be written to, or a number of numpy where it has no axis."""
-        if name not in NUMBERS or not all(is_integer(each) and 0 <= each <= MOST_BYTES for each in shape):
-            raise ValueError(f"an array must have a type of numbers and sizes, got {name!r}"[:200])
-        dtype, count = np.dtype(name), math.prod(shape)
-        if dtype.itemsize * count > self.left:
-            raise ValueError(f"an array of {count} numbers must have as many, got {self.left} bytes")
-        flat = np.frombuffer(self._content, dtype, count, self._start) if count else np.empty(0, dtype)
-        self._start += dtype.itemsize * count
-        return flat.reshape(shape).copy() if shape else flat[0]
-
-
 PATIENCE = 5.0  # seconds within which a process should end by itself
 # attributes of an agent, read after the episode; `privileged` and `track` are read at once
 ASKED = ("alarms", "feedback_window", "assumes_bound", "infeasible_since", "certified", "stops")
@@ -160,14 +152,14 @@ def isolated(factory: AgentFactory) -> AgentFactory:
     if getattr(factory.make, "__module__", None) == "__main__":
         raise ValueError(_unimportable(factory.make, "it is defined in __main__"))
 
-    def one(setting: Setting) -> Isolated:
-        return Isolated(parcel, setting, None)
-
     def many(setting: Setting, num_trials: int | None = None) -> Isolated:
         return Isolated(parcel, setting, num_trials)
 
     def only_many(setting: Setting, num_trials: int) -> Isolated:
         return Isolated(parcel, setting, num_trials)
+
+    def one(setting: Setting) -> Isolated:
+        return Isolated(parcel, setting, None)
 
     make: Any = only_many if factory.in_batches_only else many if factory.batched else one
     if factory.declares:
@@ -199,12 +191,8 @@ class Isolated(BaseAgent):
             self.close()
             raise
 
-    alarms, feedback_window, assumes_bound = (
-        _asked("alarms"),
-        _asked("feedback_window"),
-        _asked("assumes_bound"),
-    )
-    infeasible_since, certified = _asked("infeasible_since"), _asked("certified")
+    alarms, feedback_window, assumes_bound = map(_asked, ASKED[:3])
+    infeasible_since, certified = map(_asked, ASKED[3:5])
 
     @property
     def stops(self) -> Stops | None:
@@ -274,29 +262,23 @@ def _known_start_method() -> Iterator[None]:
 
 
 def _serve(pipe: Connection, number: int) -> None:
-    with threads(number):
-        _answer(pipe)
-
-
-def _answer(pipe: Connection) -> None:
+    """Make an agent and answer what is asked of it, on so many threads."""
     agent: Any = None
-    while True:
-        try:
+    with threads(number), suppress(EOFError):  # at the end
+        while True:
             what, given = pipe.recv()
-        except EOFError:
-            if agent is not None:
-                agent.close()
-            return
-        try:
-            if what == "make":
-                parcel, setting, num_trials = given
-                agent = adapted(pickle.loads(parcel)(setting, num_trials))
-                answer = [agent.privileged, agent.track]
-            else:
-                answer = getattr(agent, what) if what in ASKED else getattr(agent, what)(*given)
-            pipe.send_bytes(_written(what, answer))
-        except Exception as error:
-            pipe.send_bytes(write([None, _described(error)]))
+            try:
+                if what == "make":
+                    parcel, setting, num_trials = given
+                    agent = adapted(pickle.loads(parcel)(setting, num_trials))
+                    answer = [agent.privileged, agent.track]
+                else:
+                    answer = getattr(agent, what) if what in ASKED else getattr(agent, what)(*given)
+                pipe.send_bytes(_written(what, answer))
+            except Exception as error:
+                pipe.send_bytes(write([None, _described(error)]))
+    if agent is not None:
+        agent.close()
 
 
 def _written(what: str, answer: Any) -> bytes:

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from bandit_envs.basics.arguments import is_count, require
 from bandit_envs.basics.types import Floats, Ints
 from gpbandits.evaluation.curves import Curves
-from gpbandits.evaluation.marks import DASHES, marks_in, styles
+from gpbandits.evaluation.formats import DASHES, marks_in, styles
 from gpbandits.evaluation.panels import BESIDE, LOOK, Panels, Size, tidy
 from gpbandits.evaluation.plots import literal
 from gpbandits.evaluation.statistics import Interval, bootstrap_interval

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from typing import Any, overload
+from typing import Any, TypedDict, Unpack, overload
 
 import numpy as np
 
@@ -30,9 +30,8 @@ from bandit_envs.problem.problem import Problem
 from gpbandits.evaluation.comparison import joined
 from gpbandits.evaluation.environments import Results
 from gpbandits.evaluation.isolation import isolated
-from gpbandits.evaluation.kept import Kept, play_kept
-from gpbandits.evaluation.parts import TrialsPart, play_here, play_in_processes
-from gpbandits.evaluation.play import Stage, noted, require_loggable
+from gpbandits.evaluation.parts import Kept, play_here, play_in_processes
+from gpbandits.evaluation.play import Stage, TrialsPart, noted, require_loggable
 from gpbandits.evaluation.progress import Progress, reporting
 from gpbandits.evaluation.record import check_rounds
 from gpbandits.evaluation.result import Result
@@ -45,48 +44,31 @@ Agents = Mapping[str, AgentSpec] | Sequence[str]
 Place = EnvLike | tuple[str, Mapping[str, Any]]  # an environment, or an id with its keyword arguments
 
 
-@overload
-def evaluate(
-    environment: EnvLike | Stage,
-    agents: Agents,
-    *,
-    trials: int = 30,
-    seed: int = 0,
-    env_kwargs: Mapping[str, Any] | None = None,
-    first_trial: int = 0,
-    label: str | None = None,
-    progress: Progress | bool | None = None,
-    isolate: bool = False,
-    entropy: int | None = None,
-    workers: int = 1,
-    checkpoints: Checkpoints | None = None,
-    callback: OnRound | None = None,
-    stopping: Any = None,
-    folder: str | os.PathLike[str] | None = None,
-    log: bool = False,
-) -> Result: ...
+class Options(TypedDict, total=False):
+    """Keyword arguments of `evaluate`, which describes them."""
+
+    trials: int
+    seed: int
+    env_kwargs: Mapping[str, Any] | None
+    first_trial: int
+    label: str | None
+    progress: Progress | bool | None
+    isolate: bool
+    entropy: int | None
+    workers: int
+    checkpoints: Checkpoints | None
+    callback: OnRound | None
+    stopping: Any
+    folder: str | os.PathLike[str] | None
+    log: bool
 
 
 @overload
-def evaluate(
-    environment: Mapping[str, Place],
-    agents: Agents,
-    *,
-    trials: int = 30,
-    seed: int = 0,
-    env_kwargs: Mapping[str, Any] | None = None,
-    first_trial: int = 0,
-    label: str | None = None,
-    progress: Progress | bool | None = None,
-    isolate: bool = False,
-    entropy: int | None = None,
-    workers: int = 1,
-    checkpoints: Checkpoints | None = None,
-    callback: OnRound | None = None,
-    stopping: Any = None,
-    folder: str | os.PathLike[str] | None = None,
-    log: bool = False,
-) -> Results: ...
+def evaluate(environment: EnvLike | Stage, agents: Agents, **options: Unpack[Options]) -> Result: ...
+
+
+@overload
+def evaluate(environment: Mapping[str, Place], agents: Agents, **options: Unpack[Options]) -> Results: ...
 
 
 @one_thread()
@@ -158,33 +140,19 @@ def evaluate(
     """
     if isinstance(environment, Mapping):
         require(label is None, "label", "left out of several environments, which have theirs", label)
-        shared: dict[str, Any] = {
-            "agents": agents,
-            "trials": trials,
-            "seed": seed,
-            "first_trial": first_trial,
-            "progress": progress,
-            "isolate": isolate,
-            "entropy": entropy,
-            "workers": workers,
-            "checkpoints": checkpoints,
-            "callback": callback,
-            "stopping": stopping,
-            "folder": folder,
-            "log": log,
-        }
-        on_one: Callable[..., Result] = partial(evaluate, **shared)
+        played = {"agents": agents, "trials": trials, "seed": seed, "first_trial": first_trial, "log": log}
+        how = {"progress": progress, "isolate": isolate, "entropy": entropy, "workers": workers}
+        also = {"checkpoints": checkpoints, "callback": callback, "stopping": stopping, "folder": folder}
+        on_one: Callable[..., Result] = partial(evaluate, **played, **how, **also)
         stages = _stages(environment, env_kwargs or {})
         return Results({label: on_one(stage, label=label) for label, stage in stages.items()})
     require(is_count(trials), "trials", "a positive integer", trials)
     require_seed("seed", seed)
     require_seed("first_trial", first_trial)
     require(label is None or is_text(label), "label", "None or text in one line", label)
-    named = isinstance(env_kwargs, Mapping) and all(isinstance(key, str) for key in env_kwargs)
-    require(env_kwargs is None or named, "env_kwargs", "None or a dict of keywords", env_kwargs)
     made = isinstance(environment, Stage) and bool(env_kwargs)
     require(not made, "env_kwargs", "left out of a Stage, which has its environment already", env_kwargs)
-    require(isinstance(isolate, bool), "isolate", "True or False", isolate)
+    require_switch("isolate", isolate)
     usable = entropy is None or (is_integer(entropy) and entropy >= 0)
     require(usable, "entropy", "None or an integer >= 0, such as the `entropy` of a result", entropy)
     check_workers(workers)
@@ -197,7 +165,7 @@ def evaluate(
         factories = _stopping(factories, stopping)
     reports = reporting(progress, trials * len(factories))
     approximate = frozenset(label for label, factory in factories.items() if factory.features.approximate)
-    stage = environment if isinstance(environment, Stage) else Stage(environment, env_kwargs or {})
+    stage = environment if isinstance(environment, Stage) else Stage(environment, env_kwargs)
     for factory in factories.values():
         factory.require_takes(stage.setting)
     if log:
@@ -211,10 +179,11 @@ def evaluate(
         require(not isolate or entropy is not None, "entropy", "given with isolate and a folder", entropy)
         recorded = None if rounds is None else rounds.tolist()
         kept = Kept(folder, stage, {"seed": int(seed), "entropy": entropy, "rounds": recorded})
-        shared = {"seed": seed, "label": label, "isolate": isolate, "entropy": entropy, "workers": workers}
+        shared: Any = {"seed": seed, "label": label, "isolate": isolate}
+        shared |= {"entropy": entropy, "workers": workers}
         with reports as report:
             play = partial(evaluate, stage, checkpoints=checkpoints, progress=report, **shared)
-            rows, failed = play_kept(kept, factories, first_trial, trials, play, report)
+            rows, failed = kept.play(factories, first_trial, trials, play, report)
         return _whole(joined(rows) if rows else None, failed)
     if isolate:
         factories = {name: isolated(factory) for name, factory in factories.items()}
@@ -224,7 +193,7 @@ def evaluate(
     whole = TrialsPart(first_trial, seeds, rounds, log)
     with reports as report:
         if workers == 1:
-            outcomes = play_here(stage, factories, whole, report, callback)
+            outcomes = {x: play_here(stage, x, y, whole, report, callback) for x, y in factories.items()}
         else:
             outcomes = play_in_processes(stage, factories, whole, report, workers)
     failed = {name: each for name, each in outcomes.items() if isinstance(each, Exception)}
@@ -232,8 +201,11 @@ def evaluate(
     if not played:
         return _whole(None, failed)
     traits = {name: traits for name, (_, traits) in played.items()}
+    place = stage.environment
+    attribute = "name" if isinstance(place, Problem) else "__name__"
+    named = place.split(":")[-1] if isinstance(place, str) else getattr(place, attribute, "custom")
     result = Result(
-        label or _label(stage.environment),
+        label or named,
         int(seed),
         {name: record for name, (record, _) in played.items()},
         frozenset(name for name, each in traits.items() if each.privileged),
@@ -322,10 +294,3 @@ def _stopping(factories: dict[str, AgentFactory], stopping: Any) -> dict[str, Ag
     require(len(takes) > 0, "stopping", remedy, stopping)
     given = {x: replace(factories[x], options={"stopping": stopping, **factories[x].options}) for x in takes}
     return {**factories, **given}
-
-
-def _label(environment: EnvLike) -> str:
-    if isinstance(environment, str):
-        return environment.split(":")[-1]
-    named = "name" if isinstance(environment, Problem) else "__name__"
-    return getattr(environment, named, "custom")

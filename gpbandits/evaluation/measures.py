@@ -16,6 +16,11 @@ Need = Literal["costs", "budget", "movement", "duels", "constancy"]
 _COMBINED = {"sum": np.add, "count": np.add, "first": np.minimum}
 
 
+def share_of(values: Any) -> Interval:
+    """Return the share of trials in which something is true, (B,), with Wilson's 95 % interval."""
+    return wilson_interval(np.asarray(np.mean(values)), len(values))
+
+
 class RoundBlock(NamedTuple):
     """Rounds hold the quantities of n successive rounds of B trials."""
 
@@ -75,9 +80,12 @@ class Measure(NamedTuple):
 
     def estimate(self, values: Any) -> Interval:
         """The mean over trials with its 95 % interval, (B,): Wilson's of a share of runs."""
-        if self.unit == SHARE:
-            return wilson_interval(np.asarray(np.mean(values)), len(values))
-        return bootstrap_interval(np.asarray(values, dtype=np.float64))
+        return share_of(values) if self.unit == SHARE else bootstrap_interval(values)
+
+
+def _unsafe_rounds(rounds: RoundBlock) -> Ints:
+    counted = rounds.start + np.arange(rounds.violation.shape[1], dtype=np.int64)
+    return np.where(rounds.violation > 0, counted, NEVER)
 
 
 def _linear(
@@ -90,12 +98,19 @@ MEASURES = {
     measure.name: measure
     for measure in (
         _linear("regret", "reward", lambda rounds: rounds.regret),
-        Measure("lost", "reward", "sum", lambda rounds: np.maximum(_charged(rounds), 0.0), loss=True),
+        # Budget regret where plays cost, so that making fewer plays lowers no loss.
+        Measure(
+            "lost",
+            "reward",
+            "sum",
+            lambda x: np.maximum(x.regret if x.shortfall is None else x.shortfall, 0.0),
+            loss=True,
+        ),
         _linear("summed_costs", "cost", lambda rounds: rounds.cost),
         _linear("summed_observed_costs", "cost", lambda rounds: rounds.observed_cost),
         Measure("hard_violation", "cost", "sum", lambda rounds: rounds.violation, True, "costs", loss=True),
         Measure("unsafe_plays", "plays", "count", lambda rounds: (rounds.violation > 0).astype(np.int64)),
-        Measure("first_unsafe", "round", "first", lambda rounds: _unsafe_rounds(rounds)),
+        Measure("first_unsafe", "round", "first", _unsafe_rounds),
         _linear("spent", "play cost", lambda rounds: rounds.spent, "budget"),
         _linear("budget_regret", "reward", lambda rounds: rounds.shortfall, "budget"),
         _linear("moved", "reward", lambda rounds: rounds.moved, "movement", "moves"),
@@ -144,16 +159,6 @@ class Running:
         return totals[:, recorded]
 
 
-def _charged(rounds: RoundBlock) -> Floats:
-    """Return regret, or budget regret where plays cost, so that making fewer plays lowers no loss."""
-    return rounds.regret if rounds.shortfall is None else rounds.shortfall
-
-
-def _unsafe_rounds(rounds: RoundBlock) -> Ints:
-    counted = rounds.start + np.arange(rounds.violation.shape[1], dtype=np.int64)
-    return np.where(rounds.violation > 0, counted, NEVER)
-
-
 Metric = str  # a name in `METRICS`, or of a measure with a heading
 Scale = Literal["linear", "log-log"]  # of the axes on which they are drawn
 Side = Literal["upper", "lower", "slope"]
@@ -168,22 +173,6 @@ class NamedCurve(NamedTuple):
     needs: Need | None = None  # without which it is not shown
 
 
-def _of_budget(result: Any) -> dict[str, Floats]:
-    if not result.budget_regret:
-        raise ValueError(
-            f'metric "budget_regret" needs an environment with a budget, got {result.environment}'
-        )
-    return result.budget_regret
-
-
-def _of_plays(result: Any) -> dict[str, Floats]:
-    if not result.has_simple_regret:
-        raise ValueError(
-            f'metric "simple_regret" needs functions that do not drift, got {result.environment}'
-        )
-    return result.simple_regret
-
-
 def _violation(text: str, symbol: str, attribute: str) -> NamedCurve:
     def of(result: Any) -> dict[str, Floats]:
         values = getattr(result, attribute)
@@ -193,12 +182,16 @@ def _violation(text: str, symbol: str, attribute: str) -> NamedCurve:
 
 
 METRICS = {
-    "budget_regret": NamedCurve("budget regret", "budget regret (reward units)", _of_budget, "budget"),
+    "budget_regret": NamedCurve(
+        "budget regret", "budget regret (reward units)", attrgetter("budget_regret"), "budget"
+    ),
     "regret": NamedCurve("regret", "cumulative regret $R_t$ (reward units)", attrgetter("regret")),
     "average_regret": NamedCurve(
         "average regret", "average regret $R_t/t$ (reward units)", attrgetter("average_regret")
     ),
-    "simple_regret": NamedCurve("simple regret", "simple regret (reward units)", _of_plays, "constancy"),
+    "simple_regret": NamedCurve(
+        "simple regret", "simple regret (reward units)", attrgetter("simple_regret"), "constancy"
+    ),
     "average_violation": _violation("average violation", r"$\|[\Sigma_t\, g(x_t)]^+\|/t$", "violation"),
     "average_hard_violation": _violation(
         "average hard violation", r"$\Sigma_t\, \|[g(x_t)]^+\|/t$", "hard_violation"
@@ -209,6 +202,9 @@ METRICS = {
         "noisy violation", r"$\|[\Sigma_t\, (g(x_t) + \eta_t)]^+\|$", "noisy_violation"
     ),
 }
+
+
+REFUSED = {"budget": "an environment with a budget", "constancy": "functions that do not drift"}
 
 
 def metrics_of(result: Any) -> dict[str, NamedCurve]:
@@ -263,18 +259,12 @@ class Overlay(NamedTuple):
 
 def check_overlays(bounds: Sequence[Overlay], horizon: int, scale: Scale, metrics: Sequence[Metric]) -> None:
     """Raise unless all bounds fit a figure of this horizon, scale and these metrics."""
+    made = "overlays made by gpbandits.theory.overlays.bound(name, problem, agent)"
     for each in bounds:
-        if not isinstance(each, Overlay):
-            made = "gpbandits.theory.overlays.bound(name, problem, agent)"
-            raise ValueError(f"bounds must be overlays made by {made}, got {each!r}")
-        if each.rounds[-1] != horizon:
-            raise ValueError(
-                f"bounds must be of the result's {horizon} rounds, got {each.label!r} of {each.rounds[-1]}"
-            )
-        if each.metric not in metrics:
-            drawn = " or ".join(metrics)
-            raise ValueError(f"bounds must be on the {drawn} drawn, got {each.label!r} on {each.metric}")
-        if each.side == "slope" and scale != "log-log":
-            raise ValueError(
-                f'scale must be "log-log" for {each.label!r}, a rate without a level, got {scale!r}'
-            )
+        require(isinstance(each, Overlay), "bounds", made, each)
+        fits, whole = each.rounds[-1] == horizon, f"of the result's {horizon} rounds"
+        require(fits, "bounds", whole, f"{each.label} of {each.rounds[-1]}")
+        drawn = f"on the {' or '.join(metrics)} drawn"
+        require(each.metric in metrics, "bounds", drawn, f"{each.label} on {each.metric}")
+        level = f'"log-log" for {each.label!r}, a rate without a level'
+        require(each.side != "slope" or scale == "log-log", "scale", level, scale)

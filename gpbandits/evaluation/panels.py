@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.collections import PolyCollection
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
@@ -136,8 +137,13 @@ def add_inset(axes: Axes, means: Sequence[tuple[Floats, Floats]]) -> Axes | None
     if CLOSER * (top - bottom) > np.ptp(axes.get_ylim()):
         return None
     inset = axes.inset_axes((*place, *SIZE))
-    for artist in (*axes.collections, *axes.lines):
-        _copy(artist, inset)
+    for band in axes.collections:
+        if isinstance(band, PolyCollection):
+            outlines: Any = [path.vertices for path in band.get_paths()]
+            inset.add_collection(PolyCollection(outlines, facecolors=band.get_facecolor(), linewidths=0))
+    for line in axes.lines:
+        look = {"linestyle": line.get_linestyle(), "linewidth": line.get_linewidth()}
+        inset.plot(*line.get_data(), color=line.get_color(), **look)
     inset.set(xlim=axes.get_xlim(), ylim=(bottom, top))
     inset.tick_params(labelsize="x-small", length=2)
     inset.locator_params(nbins=3)
@@ -146,31 +152,15 @@ def add_inset(axes: Axes, means: Sequence[tuple[Floats, Floats]]) -> Axes | None
     return inset
 
 
-def _copy(artist: object, inset: Axes) -> None:
-    from matplotlib.collections import PolyCollection
-    from matplotlib.lines import Line2D
-
-    if isinstance(artist, PolyCollection):
-        outlines = [path.vertices for path in artist.get_paths()]
-        inset.add_collection(
-            PolyCollection(outlines, facecolors=artist.get_facecolor(), linewidths=0)  # pyright: ignore
-        )
-    elif isinstance(artist, Line2D):
-        inset.plot(
-            artist.get_xdata(),
-            artist.get_ydata(),
-            color=artist.get_color(),
-            linestyle=artist.get_linestyle(),
-            linewidth=artist.get_linewidth(),
-        )
-
-
 def _emptiest(axes: Axes, means: Sequence[tuple[Floats, Floats]]) -> tuple[float, float] | None:
     """Return the place that hides the least of any curve, the first of equals; None if all hide some."""
     axes.autoscale_view()  # limits are only set when drawn
     to_share = axes.transData + axes.transAxes.inverted()
     curves = [_evenly(to_share.transform(np.column_stack(pair))) for pair in means]
-    hidden = [max(_share_behind(curve, place) for curve in curves) for place in PLACES]
+    before, after = LABELS  # its numbers and its title hide curves too
+    boxes = [(np.subtract(place, before), np.add(place, SIZE) + after) for place in PLACES]
+    behind = [[((x >= low) & (x <= high)).all(axis=1).mean() for x in curves] for low, high in boxes]
+    hidden = [float(max(shares)) for shares in behind]
     return PLACES[int(np.argmin(hidden))] if min(hidden) <= HIDDEN else None
 
 
@@ -178,13 +168,6 @@ def _evenly(points: Floats) -> Floats:
     length = np.concatenate([[0.0], np.hypot(*np.diff(points, axis=0).T).cumsum()])
     along = np.linspace(0.0, length[-1], PIECES)
     return np.column_stack([np.interp(along, length, each) for each in points.T])
-
-
-def _share_behind(curve: Floats, place: tuple[float, float]) -> float:
-    """Return the share of a curve that an inset at this place would hide, with its numbers and its title."""
-    before, after = LABELS
-    low, high = np.subtract(place, before), np.add(place, SIZE) + after
-    return float(((curve >= low) & (curve <= high)).all(axis=1).mean())
 
 
 def draw_overlays(axes: Axes, bounds: Sequence[Overlay], ends: Floats) -> None:

@@ -28,7 +28,9 @@ OF_SOME = {name: f"round_{name}" for name in (*SPENDING, "moved")}  # columns wh
 CURVES = {"regret": "round_regret", "simple_regret": "simple_regret", "violation": "round_violation"}
 COORDINATES = ("cost", "observed_cost", "action")  # a column each
 _PLAIN = ("environment", "seed", "first_trial", "tracks", "windows", "entropy", "long_term")
-_OBJECTS = ("changes", "alarms", "infeasible")  # lists of a record in the JSON
+# fields of a record with a list a trial in the JSON, some of them not in older files, and how they are read
+_LISTS = {"changes": ragged, "alarms": ragged, "infeasible": one_each}
+_LISTS |= {name: lambda each: None if each is None else np.array(each) for name in ("played", "covered")}
 MAX_BYTES = 2**32  # limit of a file, and of its table in memory
 SMALL = 2**16  # bytes of a table up to which compression saves nothing and takes a quarter of the reading
 _KEY = b"gpbandits"  # of our JSON in a file's metadata
@@ -166,25 +168,25 @@ def _arguments(header: dict[str, Any], table: pa.Table) -> dict[str, Any]:
     columns: dict[str, Any] = {name: _restored(table, column, shape) for name, column in CURVES.items()}
     columns |= {name: _restored(table, name, shape, tails[name]) for name in COORDINATES}
     nobody = [None] * len(agents)
-    never = [[None] * header["shape"][0]] * len(agents)
-    columns |= {
-        "seconds": _seconds(header),
-        "changes": list(map(ragged, header["changes"])),
-        "alarms": list(map(ragged, header["alarms"])),
-        "infeasible": list(map(one_each, header.get("infeasible", never))),
-        "covered": [None if each is None else np.array(each) for each in header.get("covered", nobody)],
-        "totals": _restored_totals(header, table, shape) if "totals" in header else nobody,
-        "stopped": list(map(from_data, header.get("stopped", nobody))),
-    }
+    unknown = {**dict.fromkeys(_LISTS, nobody), "infeasible": [[None] * shape[1]] * len(agents)}
+    columns |= {name: list(map(kind, header.get(name, unknown[name]))) for name, kind in _LISTS.items()}
+    timed = header["seconds"] is not None
+    columns["seconds"] = np.array(header["seconds"], float) if timed else np.full(shape[:2], np.nan)
+    columns["stopped"] = list(map(from_data, header.get("stopped", nobody)))
+    totals = {x: _restored(table, x, shape, tail) for x, tail in header.get("totals", {}).items()}
+    lacking = header.get("lacking", {})
+    columns["totals"] = [
+        {name: part[i] for name, part in totals.items() if label not in lacking.get(name, ())} or None
+        for i, label in enumerate(agents)
+    ]
     there = {name: column for name, column in OF_SOME.items() if column in table.column_names}
     columns |= {name: _restored(table, column, shape) for name, column in there.items()}
-    columns["played"] = [None if each is None else np.array(each) for each in header.get("played", nobody)]
-    rows = [{name: values[i] for name, values in columns.items()} for i in range(len(agents))]
-    free = dict.fromkeys(SPENDING)  # of an agent that did not pay the zeros of the columns say nothing
-    records = {
-        label: Record(**(row if row["played"] is not None else {**row, **free}))
-        for label, row in zip(agents, rows, strict=True)
-    }
+    records = {}
+    for i, label in enumerate(agents):
+        row = {name: values[i] for name, values in columns.items()}
+        if row["played"] is None:  # of an agent that did not pay the zeros of the columns say nothing
+            row |= dict.fromkeys(SPENDING)
+        records[label] = Record(**row)
     checkpoints = None if header["checkpoints"] is None else np.array(header["checkpoints"], dtype=np.int64)
     given = {name: header[name] for name in _PLAIN if name in header}
     marked = {name: frozenset(header.get(name, ())) for name in SETS}
@@ -206,11 +208,9 @@ def _header(result: Curves, metadata: Mapping[str, Any]) -> dict[str, Any]:
     }
     header |= {name: getattr(result, name) for name in _PLAIN}
     header |= {name: sorted(getattr(result, name)) for name in SETS}
-    header |= {name: [getattr(each, name).tolist() for each in records] for name in _OBJECTS}
-    if result.spent:
-        header["played"] = [None if each.played is None else each.played.tolist() for each in records]
-    if result.coverage:
-        header["covered"] = [None if each.covered is None else each.covered.tolist() for each in records]
+    for name in _LISTS:
+        lists = [None if (x := getattr(each, name)) is None else x.tolist() for each in records]
+        header |= {name: lists} if any(each is not None for each in lists) else {}
     if result.stopped:
         header["stopped"] = [as_data(each.stopped) for each in records]
     if totals:
@@ -228,15 +228,6 @@ def _totals(result: Curves) -> dict[str, list[Any]]:
     totals = [record.totals or {} for record in result.records.values()]
     names = dict.fromkeys(name for each in totals for name in each)
     return {name: [each.get(name) for each in totals] for name in names}
-
-
-def _restored_totals(header: Mapping[str, Any], table: pa.Table, shape: tuple[int, ...]) -> list[Any]:
-    parts = {name: _restored(table, name, shape, tail) for name, tail in header["totals"].items()}
-    lacking = header.get("lacking", {})
-    return [
-        {name: part[i] for name, part in parts.items() if label not in lacking.get(name, ())} or None
-        for i, label in enumerate(header["agents"])
-    ]
 
 
 @contextmanager
@@ -270,12 +261,6 @@ def _digest(header: bytes, table: pa.Table) -> bytes:
     for name in sorted(set(table.column_names) - {"agent"}):
         total.update(name.encode() + table[name].to_numpy().tobytes())
     return total.hexdigest().encode()
-
-
-def _seconds(header: dict[str, Any]) -> Any:
-    if header["seconds"] is None:
-        return np.full((len(header["agents"]), header["shape"][0]), np.nan)
-    return np.array(header["seconds"], dtype=np.float64)
 
 
 def _coordinates(name: str, values: Any) -> dict[str, Any]:

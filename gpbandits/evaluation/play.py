@@ -21,8 +21,8 @@ from bandit_envs.problem.feedback import Feedback
 from bandit_envs.problem.setting import Setting
 from gpbandits.evaluation.process_state import preserved_process
 from gpbandits.evaluation.record import Record
-from gpbandits.evaluation.safety import reach_of
 from gpbandits.evaluation.trace import Trace, Traits, without_oracle
+from gpbandits.evaluation.truth import reach_of
 from gpbandits.logs.log import PlayLog
 
 BATCH = 64  # trials in a batch; more would cost memory without being faster
@@ -40,22 +40,25 @@ class TrialsPart(NamedTuple):
 
     def split(self, pieces: int) -> list[TrialsPart]:
         """Split into at most so many parts of nearly equal length, none of them empty."""
-        size, longer = divmod(len(self.seeds), min(pieces, len(self.seeds)))
-        parts, start = [], 0
-        while start < len(self.seeds):
-            end = start + size + (len(parts) < longer)
-            parts.append(self._replace(first_trial=self.first_trial + start, seeds=self.seeds[start:end]))
-            start = end
-        return parts
+        each = np.array_split(np.arange(len(self.seeds)), min(pieces, len(self.seeds)))
+        spans = [(int(part[0]), int(part[-1]) + 1) for part in each]
+        return [
+            self._replace(first_trial=self.first_trial + start, seeds=self.seeds[start:end])
+            for start, end in spans
+        ]
 
 
 class Stage:
     """A stage is an environment that is made once and shared by several agents."""
 
-    def __init__(self, environment: EnvLike, keywords: Mapping[str, Any]):
+    def __init__(self, environment: EnvLike, env_kwargs: Mapping[str, Any] | None = None):
+        named = isinstance(env_kwargs, Mapping) and all(isinstance(key, str) for key in env_kwargs)
+        require(env_kwargs is None or named, "env_kwargs", "None or a dict of keywords", env_kwargs)
+        keywords = env_kwargs or {}
         self.environment, self.keywords = environment, keywords
         self.env: Any = make(environment, **keywords)
-        require_bandit(self.env)
+        bandit = self.env.has_wrapper_attr("setting")
+        require(bandit, "environment", "a bandit, with an attribute `setting` for agents", self.env)
         self.limit, self.oracle = limit_of(self.env), keywords.get("oracle", True)
         self.problem = plain_problem(environment, self.env)
 
@@ -119,9 +122,8 @@ class Stage:
             if writer is not None:
                 writer.start(first[1])
             _run(env, agent, trace, self.horizon, watch, writer, *first)
-            trace.end()
-        traits = trace.traits if writer is None else trace.traits._replace(logs=writer.logs())
-        return trace.record(_of_trials(env, "worst_regret", num_trials)), traits
+            record, traits = trace.end(_of_trials(env, "worst_regret", num_trials))
+        return record, traits if writer is None else traits._replace(logs=writer.logs())
 
 
 def _of_trials(env: Any, name: str, num_trials: int | None) -> Floats | None:
@@ -129,12 +131,6 @@ def _of_trials(env: Any, name: str, num_trials: int | None) -> Floats | None:
     if num_trials:
         return np.stack(env.get_attr(name))
     return env.get_wrapper_attr(name)[None] if env.has_wrapper_attr(name) else None
-
-
-def require_bandit(env: Any) -> None:
-    """Raise unless an environment publishes a setting."""
-    bandit = env.has_wrapper_attr("setting")
-    require(bandit, "environment", "a bandit, with an attribute `setting` for agents", env)
 
 
 def _made(factory: AgentFactory, setting: Any, num_trials: int | None = None) -> BaseAgent:
@@ -174,7 +170,10 @@ def _run(
         if writer is not None:
             writer.note(agent, observation, action, info)
         if foreign:
-            _check_earned(reward, info)
+            given = np.asarray(reward)
+            finite = given.dtype.kind in "biuf" and bool(np.isfinite(given).all())
+            require(finite, "reward of the environment", "finite", reward)
+            Feedback.arrived(info)  # which must be finite too
         if watch is not None:
             watch(info)
         seen = info if trace.privileged else without_oracle(info)
@@ -182,14 +181,6 @@ def _run(
         agent.update(observation, action, reward, seen)
         trace.seconds += perf_counter() - resumed + decided - start
         observation, done = following, _ended(terminated, truncated)
-
-
-def _check_earned(reward: Any, info: dict[str, Any]) -> None:
-    """Raise unless the rewards and feedback of a foreign environment are finite."""
-    given = np.asarray(reward)
-    finite = given.dtype.kind in "biuf" and bool(np.isfinite(given).all())
-    require(finite, "reward of the environment", "finite", reward)
-    Feedback.arrived(info)
 
 
 def _ended(terminated: Any, truncated: Any) -> bool:
@@ -217,10 +208,8 @@ class LogWriter:
     """
 
     def __init__(self, setting: Setting, num_trials: int | None):
-        self._setting, self._size, self._batched = setting, num_trials or 1, num_trials is not None
-        self._context: list[Ints] = []  # (B,) of each round
-        self._action: list[Ints] = []
-        self._propensity: list[Floats] = []
+        self._setting, self._size = setting, num_trials or 1
+        self._plays: list[tuple[Ints, Floats, Ints]] = []  # action, propensity, context of each round, (B,)
         self._available: list[Bools] = []  # (B, A) of each round; of volatile arms alone
         self._feedback: list[tuple[int, Feedback]] = []  # with its round
 
@@ -232,30 +221,29 @@ class LogWriter:
     def note(self, agent: BaseAgent, observation: Any, action: Any, info: dict[str, Any]) -> None:
         """Keep a round: the context, the arm, the agent's propensity and what was delivered."""
         chance = agent.propensity(observation, action)
-        shown = np.reshape(observation, (self._size, -1))
-        self._feedback.append((len(self._action), Feedback.arrived(info)))
-        self._context.append(self._setting.context_index(shown))
-        self._action.append(np.array(action, dtype=np.int64).reshape(self._size))
-        unknown = np.full(self._size, np.nan)
-        self._propensity.append(unknown if chance is None else np.reshape(chance, self._size).astype(float))
+        self._feedback.append((len(self._plays), Feedback.arrived(info)))
+        context = self._setting.context_index(np.reshape(observation, (self._size, -1)))
+        arm = np.array(action, dtype=np.int64).reshape(self._size)
+        known = np.full(self._size, np.nan if chance is None else chance, dtype=np.float64)
+        self._plays.append((arm, known, context))
         self.start(info)
 
     def logs(self) -> tuple[PlayLog, ...]:
         """Return the log of each trial."""
-        horizon = len(self._action)
+        horizon = len(self._plays)
         reward, delivered = np.full((2, self._size, horizon), np.nan)
         for t, (trial, rounds, value, _) in self._feedback:
             reward[trial, rounds], delivered[trial, rounds] = value, t
-        columns = np.array(self._action), np.array(self._propensity), np.array(self._context)
+        action, propensity, context = (np.array(column) for column in zip(*self._plays, strict=True))
         available = np.array(self._available[:horizon])  # (T, B, A), none of the round after the last
         known = self._setting.contexts
         return tuple(
             PlayLog(
-                action=columns[0][:, i],
+                action=action[:, i],
                 reward=reward[i],
-                propensity=columns[1][:, i],
+                propensity=propensity[:, i],
                 actions=self._setting.decisions.num_arms,
-                context=None if known is None else known[columns[2][:, i]],  # type: ignore[arg-type]
+                context=None if known is None else known[context[:, i]],
                 delivered=delivered[i],
                 until=float(horizon - 1),
                 arms=self._setting.arms,

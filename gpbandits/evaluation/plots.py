@@ -17,7 +17,7 @@ from bandit_envs.basics.arguments import require, require_known
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.rendering.figure import figure_of
 from gpbandits.evaluation.curves import Axis, Curves, Legend
-from gpbandits.evaluation.marks import GREY, LineStyle, marks_in, styles
+from gpbandits.evaluation.formats import GREY, footnotes, marks_in, styles
 from gpbandits.evaluation.measures import Metric, Overlay, Scale, check_overlays, metric_named
 from gpbandits.evaluation.panels import (
     BESIDE,
@@ -68,7 +68,11 @@ def regret_figure(
     if scale is not None:
         require_known("scale", scale, _SPACINGS)
     require(legend in (False, "outside", "direct"), "legend", 'False, "outside" or "direct"', legend)
-    _check_axis(x, result, bounds)
+    require_known("x", x, get_args(Axis))
+    if x == "spent" and not result.spent:
+        raise ValueError('x must be "round" where plays cost nothing, got "spent"')
+    if x == "spent" and bounds:
+        raise ValueError("bounds must be left out over what is spent: they are stated by round")
     require(ax is None or size is None, "size", "left out beside ax, whose figure has one", size)
     metric = result.main_metric if metric is None else metric
     several = isinstance(metric, Sequence) and len(metric) > 0
@@ -86,14 +90,16 @@ def regret_figure(
             _draw_panel(axes, result, scale or "linear", values, here, inset, highlight)
         if scale is None and each == "simple_regret":
             _make_logarithmic(axes, "y")
-        axes.set_ylabel(metric_named(each).label + ",\nwhere positive" * _is_cut(axes))
+        heights = [np.asarray(line.get_ydata(), dtype=np.float64) for line in axes.lines]
+        cut = axes.get_yscale() == "log" and any((y <= 0.0).any() for y in heights)
+        axes.set_ylabel(metric_named(each).label + ",\nwhere positive" * cut)
         if legend == "direct":
             _label_ends(axes, [result.marked(label) for label in values])
     head = panels.figure.suptitle if ax is None and len(panels.axes) > 1 else panels.axes[0].set_title
     head(result.environment if title is None else title)
     if legend == "outside":
         _explain(panels, result, order or result.ordered, inside=ax is not None)
-    elif legend == "direct" and ax is None and (notes := [mark.footnote for mark in marks_in([result])]):
+    elif legend == "direct" and ax is None and (notes := footnotes(result)):
         beneath: dict[str, Any] = {"loc": "outside lower left", "frameon": False, "alignment": "left"}
         panels.figure.legend([], [], title="\n".join(notes), title_fontsize="small", **beneath)
     panels.fit()
@@ -110,12 +116,11 @@ def _draw_panel(
     highlight: Sequence[str] | None,
 ) -> None:
     index = visible(result.rounds, scale)
-    for i, (label, style) in enumerate(_styled(curves, highlight)):
-        offset = _MARKER_GAP * (i + 0.5) / len(curves)
-        _draw(axes, result.rounds[index], curves[label][:, index], result.marked(label), style, offset)
-        if result.num_trials == 1 and label in result.alarms:
-            up, alarms = axes.get_xaxis_transform(), result.alarms[label][0]
-            axes.vlines(alarms + 1, 0, 0.05, color=style.colour, linewidth=1.4, transform=up)
+    shown = {label: values[:, index] for label, values in curves.items()}
+    colours = _draw_curves(axes, result, result.rounds[index], shown, highlight)
+    for label in result.alarms if result.num_trials == 1 else ():
+        up, alarms = axes.get_xaxis_transform(), result.alarms[label][0]
+        axes.vlines(alarms + 1, 0, 0.05, color=colours[label], linewidth=1.4, transform=up)
     _mark_changes(axes, result)
     ends = np.array([values[:, -1].mean() for values in curves.values()])
     means = [(np.asarray(line.get_xdata()), np.asarray(line.get_ydata())) for line in axes.lines]
@@ -125,32 +130,36 @@ def _draw_panel(
         add_inset(axes, means)
 
 
-def _check_axis(x: Axis, result: Curves, bounds: Sequence[Overlay]) -> None:
-    require_known("x", x, get_args(Axis))
-    if x == "spent" and not result.spent:
-        raise ValueError('x must be "round" where plays cost nothing, got "spent"')
-    if x == "spent" and bounds:
-        raise ValueError("bounds must be left out over what is spent: they are stated by round")
-
-
-def _styled(curves: Mapping[str, Floats], highlight: Sequence[str] | None) -> list[tuple[str, LineStyle]]:
-    """Return each label with its style, in grey where others are highlighted."""
-    pairs = zip(curves, styles(len(curves)), strict=True)
-    shown = curves if highlight is None else highlight
-    return [(label, style if label in shown else style._replace(colour=GREY)) for label, style in pairs]
-
-
 def _draw_over_spent(
     axes: Axes, result: Curves, scale: Scale, curves: dict[str, Floats], highlight: Sequence[str] | None
 ) -> None:
     grid = budget_grid(list(result.spent.values()))
-    for i, (label, style) in enumerate(_styled(curves, highlight)):
-        values = over_budget(curves[label], result.spent[label], grid)
-        _draw(axes, grid, values, result.marked(label), style, _MARKER_GAP * (i + 0.5) / len(curves))
+    shown = {label: over_budget(values, result.spent[label], grid) for label, values in curves.items()}
+    _draw_curves(axes, result, grid, shown, highlight)
     _finish(axes, result, scale)
     axes.set_xlabel("spent budget")
     if scale == "linear":
         axes.set_xlim(0, grid[-1])
+
+
+def _draw_curves(
+    axes: Axes,
+    result: Curves,
+    at: Ints | Floats,
+    curves: Mapping[str, Floats],
+    highlight: Sequence[str] | None,
+) -> dict[str, str]:
+    """Draw each mean with its interval, in grey where others are highlighted; return the colours."""
+    colours = {}
+    for i, (label, style) in enumerate(zip(curves, styles(len(curves)), strict=True)):
+        colours[label] = style.colour if highlight is None or label in highlight else GREY
+        mean, low, high = bootstrap_interval(curves[label])
+        axes.fill_between(at, low, high, color=colours[label], alpha=0.18, linewidth=0)
+        look: dict[str, Any] = {"color": colours[label], "linestyle": style.dashes, "linewidth": 1.4}
+        apart = (_MARKER_GAP * (i + 0.5) / len(curves), _MARKER_GAP)
+        look |= {"marker": style.marker, "markersize": 4, "markevery": apart}
+        axes.plot(at, mean, label=literal(result.marked(label)), **look)
+    return colours
 
 
 def alarm_figure(result: Curves) -> Figure:
@@ -161,11 +170,9 @@ def alarm_figure(result: Curves) -> Figure:
     figure, (axes,) = Panels.new(1, len(alarms))
     edges = np.linspace(0, result.horizon, min(_BINS, result.horizon) + 1)
     for (label, rows), (colour, dashes, _) in zip(alarms.items(), styles(len(alarms)), strict=True):
-        counts, _ = np.histogram(np.concatenate(rows), edges)
-        height = counts / result.num_trials
-        axes.stairs(
-            height, edges, color=colour, linestyle=dashes, label=literal(result.marked(label)), linewidth=1.4
-        )
+        height = np.histogram(np.concatenate(rows), edges)[0] / result.num_trials
+        look: dict[str, Any] = {"color": colour, "linestyle": dashes, "linewidth": 1.4}
+        axes.stairs(height, edges, label=literal(result.marked(label)), **look)
     _mark_changes(axes, result)
     axes.set(title=result.environment, xlabel="round $t$", ylabel="alarms a trial and stretch")
     axes.set_xlim(0, result.horizon)
@@ -178,10 +185,8 @@ def _mark_changes(axes: Axes, result: Curves) -> None:
     """Draw a line at each change-point if all trials have the same ones."""
     first, *others = result.changes
     if len(first) and all(np.array_equal(first, other) for other in others):
-        up = axes.get_xaxis_transform()
-        axes.vlines(
-            first + 1, 0, 1, color="0.4", linestyle=":", linewidth=1, transform=up, label="change-point"
-        )
+        look: dict[str, Any] = {"color": "0.4", "linestyle": ":", "linewidth": 1, "label": "change-point"}
+        axes.vlines(first + 1, 0, 1, transform=axes.get_xaxis_transform(), **look)
 
 
 def save_figure(figure: Figure, path: str | os.PathLike[str] | None) -> Figure:
@@ -203,25 +208,6 @@ def visible(rounds: Ints, scale: Scale, points: int = _POINTS) -> Ints:
     """Return the indices of at most so many rounds, evenly spread on the scale of the axis."""
     wanted = _SPACINGS[scale](rounds[0], rounds[-1], points)
     return np.unique(np.searchsorted(rounds, np.rint(wanted)).clip(max=len(rounds) - 1))
-
-
-def _draw(
-    axes: Axes, rounds: Ints | Floats, values: Floats, label: str, style: LineStyle, offset: float
-) -> None:
-    colour, dashes, marker = style
-    mean, low, high = bootstrap_interval(values)
-    axes.fill_between(rounds, low, high, color=colour, alpha=0.18, linewidth=0)
-    axes.plot(
-        rounds,
-        mean,
-        color=colour,
-        linestyle=dashes,
-        linewidth=1.4,
-        marker=marker,
-        markersize=4,
-        markevery=(offset, _MARKER_GAP),
-        label=literal(label),
-    )
 
 
 def literal(label: str) -> str:
@@ -283,12 +269,6 @@ def _make_logarithmic(axes: Axes, which: str) -> None:
         axes.set_ylim(positive.min() / 1.5, positive.max() * 1.5)
 
 
-def _is_cut(axes: Axes) -> bool:
-    """Return whether a logarithmic axis leaves out values of lines."""
-    lines = (np.asarray(line.get_ydata(), dtype=np.float64) for line in axes.lines)
-    return axes.get_yscale() == "log" and any((values <= 0.0).any() for values in lines)
-
-
 def _label_ends(axes: Axes, labels: Sequence[str]) -> None:
     """Write each agent's label at the right end of its curve, in its colour, without overlap."""
     lines = axes.lines[: len(labels)]
@@ -303,9 +283,6 @@ def _label_ends(axes: Axes, labels: Sequence[str]) -> None:
 
 def _spaced(places: Floats, gap: float) -> Floats:
     """Move places on a line apart by at least `gap`, as little as can be, in their order."""
-    order = np.argsort(places, kind="stable")
-    steps = gap * np.arange(len(places))
-    spread = isotonic_regression(places[order] - steps).x + steps
-    moved = np.empty_like(places)
-    moved[order] = spread
+    order, steps, moved = np.argsort(places, kind="stable"), gap * np.arange(len(places)), places.copy()
+    moved[order] = isotonic_regression(places[order] - steps).x + steps
     return moved

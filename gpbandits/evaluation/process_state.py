@@ -65,21 +65,15 @@ class ProcessState(NamedTuple):
             with warnings.catch_warnings():  # whose end lets the list count for warnings given before, too
                 pass
         if now.environ != self.environ:
-            _restore_environ(self.environ)
+            for name in os.environ.keys() - self.environ.keys():
+                del os.environ[name]
+            os.environ.update(self.environ)
         if now.folder != self.folder and self.folder is not None:
             with suppress(OSError):  # it was removed
                 os.chdir(self.folder)
         if now.recursion != self.recursion:
             sys.setrecursionlimit(self.recursion)
         restore_limits(self.limits)
-
-
-def _restore_environ(before: dict[str, str]) -> None:
-    for name in os.environ.keys() - before.keys():
-        del os.environ[name]
-    for name, value in before.items():
-        if os.environ.get(name) != value:
-            os.environ[name] = value
 
 
 def limits_now() -> dict[int, tuple[int, int]]:

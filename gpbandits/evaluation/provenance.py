@@ -27,7 +27,7 @@ from bandit_envs.problems import FACTORIES
 
 PLAYING = "gpbandits.evaluation.loop"  # with all that it imports it determines a cell's numbers
 # They are, or import, tables, figures, files, bars and origins, which change no numbers.
-_SHOWING = ("comparison", "environments", "kept", "progress", "provenance", "result", "stamp")
+_SHOWING = ("comparison", "environments", "progress", "provenance", "result", "stamp")
 SHOWING = tuple(f"gpbandits.evaluation.{name}" for name in _SHOWING)
 PICTURES = {"bandit_envs": "rendering", "agents": "tuning/pictures"}  # folders that only draw, by package
 _SUFFIXES = (".py", ".so", ".pyd", ".csv", ".toml")  # of code and of the tables that it reads
@@ -65,19 +65,16 @@ def digest(package: str) -> str:
 def playing_modules() -> set[Path]:
     """Return the modules of the lab that compute cells, with all that they import of it, lazily or not."""
     spec = find_spec("gpbandits")
-    assert spec is not None  # this module belongs to it
-    assert spec.origin is not None
+    assert spec is not None and spec.origin is not None  # noqa: PT018 (this module belongs to it)
     root = Path(spec.origin).parents[1]
 
     def find(name: str) -> Path | None:
+        if not name.startswith("gpbandits.") or name in SHOWING:
+            return None
         path = root.joinpath(*name.split("."))
-        places = (path.with_suffix(".py"), path / "__init__.py")
-        ours = name.startswith("gpbandits.") and name not in SHOWING
-        return next((place for place in places if ours and place.is_file()), None)
+        return next(filter(Path.is_file, (path.with_suffix(".py"), path / "__init__.py")), None)
 
-    loop = find(PLAYING)
-    assert loop is not None
-    return _closure([loop], find)
+    return _closure([path for path in [find(PLAYING)] if path], find)
 
 
 def files_of(package: str) -> set[Path]:
@@ -158,14 +155,6 @@ def _words(tree: ast.AST) -> list[str]:
     return words
 
 
-def installed_version(distribution: str) -> str:
-    """Return the version of a distribution, "uninstalled" for a mere checkout."""
-    try:
-        return version(distribution)
-    except PackageNotFoundError:
-        return "uninstalled"
-
-
 @cache
 def versions(agent: str) -> dict[str, str]:
     """Return the versions of Python and of the distributions that an agent's numbers depend on.
@@ -176,27 +165,22 @@ def versions(agent: str) -> dict[str, str]:
 
 
 def versions_of(modules: Iterable[str]) -> dict[str, str]:
-    """Return the versions of Python and of the distributions that the agents of these modules depend on."""
-    names = {*VERSIONED, *(name for module in modules for name in _required(module))}
-    return {"python": platform.python_version()} | {name: installed_version(name) for name in sorted(names)}
-
-
-def _required(module: str) -> set[str]:
-    """Return the names in `__distributions__` of a module and its parent packages."""
-    parts = module.split(".")
-    around = (sys.modules.get(".".join(parts[:end])) for end in range(1, 1 + len(parts)))
-    return {name for each in around for name in getattr(each, REQUIRED, ())}
+    """Return the versions of Python and of what the agents of these modules, or their packages, name."""
+    parts = {".".join(x.split(".")[:end]) for x in modules for end in range(1, 1 + len(x.split(".")))}
+    required = {name for part in parts for name in getattr(sys.modules.get(part), REQUIRED, ())}
+    found = {"python": platform.python_version()}
+    for name in sorted({*VERSIONED, *required}):
+        found[name] = "uninstalled"  # a mere checkout
+        with suppress(PackageNotFoundError):
+            found[name] = version(name)
+    return found
 
 
 def environment_spec(env_id: str) -> dict[str, Any]:
     """Return Gymnasium's registration of an id as JSON."""
     spec = _spec(env_id)
-    return {
-        "id": spec.id,
-        "entry_point": _entry_point(spec),
-        "kwargs": spec.kwargs,
-        "max_episode_steps": spec.max_episode_steps,
-    }
+    made = {"id": spec.id, "entry_point": _entry_point(spec), "kwargs": spec.kwargs}
+    return made | {"max_episode_steps": spec.max_episode_steps}
 
 
 @cache
@@ -218,7 +202,8 @@ def named_files(
 
     Only the values of parameters annotated with `os.PathLike` name files.
     """
-    of_environment, of_agent = _naming_files(environment, agent)
+    of_environment = frozenset().union(*map(_paths, _makers_of_environment(environment)))
+    of_agent = _paths(resolve_agent(agent).make)
     return files_among([*map(kwargs.get, of_environment), *map(options.get, of_agent)])
 
 
@@ -230,12 +215,6 @@ def files_among(values: Iterable[Any]) -> dict[str, str]:
 
 
 @cache
-def _naming_files(environment: str, agent: str) -> tuple[frozenset[str], frozenset[str]]:
-    """Return the parameters of an environment and of an agent that name files."""
-    of_environment = frozenset().union(*map(_paths, _makers_of_environment(environment)))
-    return of_environment, _paths(resolve_agent(agent).make)
-
-
 def _paths(make: Callable[..., Any]) -> frozenset[str]:
     parameters = inspect.signature(make).parameters.values()
     return frozenset(each.name for each in parameters if _PATH.search(str(each.annotation)))
@@ -247,6 +226,7 @@ def _digest_of_file(path: str, _modified: int) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()[:16]
 
 
+@cache
 def _makers_of_environment(env_id: str) -> list[Callable[..., Any]]:
     """Return the class of an environment and, for ours, the factory of its named problem."""
     spec = _spec(env_id)

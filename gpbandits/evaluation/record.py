@@ -1,7 +1,7 @@
 """A record holds actions and outcomes of one agent in some trials, at all rounds or at checkpoints."""
 
 import dataclasses
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -54,9 +54,11 @@ class Record(NamedTuple):
     def of_rounds(self) -> RoundBlock:
         """The values from which measures are computed."""
         seen = self.regret, self.cost, self.violation, self.observed_cost
-        strong, weak = (_of_each_round(self.totals, f"{name}_regret") for name in ("strong", "weak"))
-        plays = RoundBlock(*seen, simple=self.simple_regret, strong=strong, weak=weak)
-        return plays._replace(spent=self.spent, shortfall=self.shortfall, moved=self.moved)
+        plays = RoundBlock(*seen, simple=self.simple_regret)
+        plays = plays._replace(spent=self.spent, shortfall=self.shortfall, moved=self.moved)
+        known = {name: (self.totals or {}).get(f"{name}_regret") for name in ("strong", "weak")}
+        rises = {x: np.diff(each, axis=1, prepend=0.0) for x, each in known.items() if each is not None}
+        return plays._replace(**rises)
 
     def has(self, needs: Need | None) -> bool:
         """Return whether plays or moves cost, or are duels, where a measure needs that."""
@@ -91,22 +93,12 @@ def join_trials(blocks: Sequence[Record]) -> Record:
         parts = [getattr(block, name) for block in blocks]
         if any(part is None for part in parts):
             joined[name] = None
+        elif name == "totals":
+            shared = [key for key in parts[0] if all(key in part for part in parts)]
+            joined[name] = {key: np.concatenate([part[key] for part in parts]) for key in shared}
         else:
-            joined[name] = _JOINS.get(name, np.concatenate)(parts)
+            joined[name] = joined_stopped(parts) if name == "stopped" else np.concatenate(parts)
     return Record(**joined)
-
-
-def _of_each_round(totals: Mapping[str, Any] | None, name: str) -> Floats | None:
-    """Return what a running total rose by in each recorded round, (B, T); None without it."""
-    return np.diff(totals[name], axis=1, prepend=0.0) if totals is not None and name in totals else None
-
-
-def _joined_totals(parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    shared = [name for name in parts[0] if all(name in part for part in parts)]
-    return {name: np.concatenate([part[name] for part in parts]) for name in shared}
-
-
-_JOINS: dict[str, Callable[[Any], Any]] = {"totals": _joined_totals, "stopped": joined_stopped}
 
 
 def ragged(rounds: Sequence[Any]) -> Any:
@@ -179,11 +171,6 @@ class Checkpoints:
         return np.unique(np.rint(np.geomspace(1, horizon, count)).astype(np.int64))
 
 
-def blocks(horizon: int) -> Iterator[slice]:
-    """Split the rounds 0..horizon-1 into blocks."""
-    return (slice(start, min(start + BLOCK, horizon)) for start in range(0, horizon, BLOCK))
-
-
 def recorded_in(rounds: Ints | None, block: slice) -> Ints:
     """Return the recorded rounds (counted from 1; None is all) of a block, counted from 0 in it, (r,)."""
     if rounds is None:
@@ -224,6 +211,7 @@ class Sums:
 
 def sums_between(values: Floats, rounds: Ints) -> Floats:
     """Return the `Sums` of all rounds at once, (B, T, ...) -> (B, r, ...)."""
-    kept = Sums()
-    parts = [kept.take(values[:, each], recorded_in(rounds, each)) for each in blocks(values.shape[1])]
+    kept, horizon = Sums(), values.shape[1]
+    blocks = [slice(start, min(start + BLOCK, horizon)) for start in range(0, horizon, BLOCK)]
+    parts = [kept.take(values[:, each], recorded_in(rounds, each)) for each in blocks]
     return np.concatenate(parts, axis=1)

@@ -23,12 +23,9 @@ OF_FINITE_SETS = ("finite", "delay", "context", "constraint", "change")
 
 def stages(features: Features | None = None) -> dict[str, Problem]:
     """Return the problems of the features that a factory declares; None is every one of a finite set."""
-    handled = list(OF_FINITE_SETS)
-    if features is not None:
-        handled = [name for name in MAKERS if features._asdict()[name]]
-    if "finite" not in handled:
-        handled = [name for name in handled if name == "box"]
-    return {name: MAKERS[name]() for name in MAKERS if name in handled}
+    handled = OF_FINITE_SETS if features is None else [name for name in MAKERS if features._asdict()[name]]
+    handled = handled if "finite" in handled else {"box"} & {*handled}
+    return {name: make() for name, make in MAKERS.items() if name in handled}
 
 
 def as_many_arms(trials: int) -> Problem:
@@ -39,11 +36,6 @@ def as_many_arms(trials: int) -> Problem:
 def _by_hand(contexts: Floats | None = None, **laws: Any) -> Problem:
     decisions = Decisions(unit_grid(SMALL["num_arms"]), contexts=contexts)
     return Problem(decisions, GPSample(), RBF(0.2), horizon=SMALL["horizon"], **laws)
-
-
-def _cost(x: Floats) -> Floats:
-    """Return a cost that is feasible on the left 70 %."""
-    return x[:, -1] - 0.7
 
 
 def _small(name: str, **keywords: Any) -> Callable[[], Problem]:
@@ -57,7 +49,8 @@ MAKERS: dict[str, Callable[[], Problem]] = {
     # Rounds without feedback, with several, and feedback that is never delivered.
     "delay": _small("gp", delay={"law": "poisson", "mean": 3}, max_delay=5),
     "context": partial(_by_hand, contexts=np.array([[0.0], [0.4], [1.0]])),
-    "constraint": partial(_by_hand, constraints=(KnownFunction(_cost),), safe_seed=True),
+    # feasible on the left 70 %
+    "constraint": partial(_by_hand, constraints=(KnownFunction(lambda x: x[:, -1] - 0.7),), safe_seed=True),
     "change": _small("gp", changes={"law": "at", "rounds": [8, 16]}),
     "availability": _small("gp", availability={"law": "bernoulli", "p": 0.5}),
 }
@@ -68,7 +61,7 @@ Show = Callable[[dict[str, Any]], dict[str, Any]]
 class AgentCheckError(AssertionError):
     """An agent breaks a rule of the `Agent` protocol: what was expected, what happened, and the remedy."""
 
-    def __init__(self, check: str, expected: str, happened: str, remedy: str):
+    def __init__(self, check: str, expected: str, remedy: str, happened: str):
         super().__init__(f"[{check}] expected {expected}, but {happened}. Remedy: {remedy}.")
         self.check = check
 
@@ -87,8 +80,7 @@ def rehearse(env: Any, agent: Any, env_seed: Any, agent_seed: Any, show: Show) -
     while not done:
         seen = observation.copy()
         action = _call(agent.act, seen)
-        _check_action(action, env.action_space)
-        _check_available(action, info)
+        _check_action(action, env.action_space, info)
         actions.append(np.array(action))
         following, reward, terminated, truncated, info = env.step(action)
         if not np.all(info.get("played", True)):
@@ -109,34 +101,29 @@ def _call(method: Callable[..., Any], *arguments: Any) -> Any:
         raise AgentCheckError(
             "no errors",
             f"{method.__name__} to return",
-            f"it raised {type(error).__name__}: {error}",
             'see the error above; in a round without feedback "feedback_mask" is False everywhere, and in '
             '`evaluate` info has no "oracle"',
+            f"it raised {type(error).__name__}: {error}",
         ) from error
 
 
-def _check_action(action: Any, space: gym.Space) -> None:
+def _check_action(action: Any, space: gym.Space, info: dict[str, Any]) -> None:
     if not _is_valid(np.asarray(action), space):
         raise AgentCheckError(
             "valid actions",
             f"act to return an element of {space}",
-            f"it returned {action!r}",
             "return an arm's index, or setting.to_action(point) on a box; a NaN often comes from a division "
             "by a standard deviation of 0",
+            f"it returned {action!r}",
         )
-
-
-def _check_available(action: Any, info: dict[str, Any]) -> None:
-    if "action_mask" not in info:
-        return
-    mask = np.atleast_2d(info["action_mask"])
-    if not mask[np.arange(len(mask)), np.atleast_1d(action)].all():
+    mask = np.atleast_2d(info.get("action_mask", True))
+    if "action_mask" in info and not mask[np.arange(len(mask)), np.atleast_1d(action)].all():
         raise AgentCheckError(
             "available arms",
             'act to return an arm whose "action_mask" is 1',
-            f"it returned {action!r}",
             'read "action_mask" in the info that update gets, which is of the next round, and for the first '
             "round in a method start(info)",
+            f"it returned {action!r}",
         )
 
 
@@ -156,8 +143,8 @@ def _check_untouched(name: str, kept: Any, given: Any) -> None:
         raise AgentCheckError(
             "nothing changed in place",
             f"update not to modify the {name} that it is given",
-            f"the {name} was changed",
             "copy arrays before writing to them; others read the same ones",
+            f"the {name} was changed",
         )
 
 
@@ -192,8 +179,8 @@ def check_alarms(alarms: Any, rounds: int) -> None:
         raise AgentCheckError(
             "alarms",
             f"`alarms`, where an agent has it, to be None or ascending rounds in 0..{rounds - 1} of a trial",
-            f"it was {alarms!r}",
             "append t, the round whose feedback raised the alarm, and begin a new list in reset",
+            f"it was {alarms!r}",
         ) from error
 
 
@@ -201,10 +188,10 @@ STREAMS = 6  # of rewards, each with its own seed of the agent, since actions ma
 LATE = (
     "late rewards",
     "what is learnt from a reward to depend on the round that earned it",
-    "the actions changed with the delivered rewards, and not with the rounds that they belong to, as if "
-    "the arm just played had earned them",
     'keep the arm of every round, and credit info["feedback_reward"][k] to that of the round '
     'info["feedback_step"][k]; the argument reward is the sum of all delivered rewards of any rounds',
+    "the actions changed with the delivered rewards, and not with the rounds that they belong to, as if "
+    "the arm just played had earned them",
 )
 
 

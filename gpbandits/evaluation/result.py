@@ -228,15 +228,15 @@ class Result(Curves):
 
     def detection_table(self) -> Table:
         """Return detection delay, missed changes and false alarms of each detecting agent."""
-        from gpbandits.evaluation.outcome_tables import detection_table
+        from gpbandits.evaluation.tables import detection_table
 
         return detection_table(self)
 
     def safety_table(self) -> Table:
         """Return unsafe plays, their first round, the share of runs with any, and coverage of each agent."""
-        from gpbandits.evaluation.columns import safety_table
+        from gpbandits.evaluation.tables import safety
 
-        return safety_table(self)
+        return safety(self, sized=False)
 
     def stopping_table(self, price: float | None = None) -> Table:
         """Return when each rule of `stopping` would have stopped, at what regret and cost.
@@ -244,7 +244,7 @@ class Result(Curves):
         Args:
             price: charges the same for all rules; by default each its own, and none of a rule without one.
         """
-        from gpbandits.evaluation.outcome_tables import stopping_table
+        from gpbandits.evaluation.tables import stopping_table
 
         return stopping_table(self, price)
 

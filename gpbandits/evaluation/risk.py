@@ -12,7 +12,6 @@ from bandit_envs.basics.arguments import require, require_not_negative
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.environment.vector import BanditVectorEnv
 from bandit_envs.problem.problem import Problem
-from bandit_envs.problem.trial import Trial
 from gpbandits.evaluation.loop import trial_seeds
 
 
@@ -35,8 +34,10 @@ def risk_averse_regret(
     require(np.ndim(actions) == 2 and np.shape(actions)[1] == problem.horizon, "actions", whole, actions)
     env = BanditVectorEnv(problem, len(actions), autoreset_mode="Disabled")
     env.reset(seed=[trial_seeds(seed, i, entropy)[0] for i in range(len(actions))])
-    worth = np.array([_worth(problem, trial, alpha) for trial in env.simulator.trials])
-    return _regret(worth, np.asarray(actions, dtype=np.int64))
+    means = np.array([np.asarray(trial.means[0, 0]) for trial in env.simulator.trials if trial is not None])
+    shape = problem.noise.shape(problem.decisions.unit_arms)
+    rho = np.array([problem.noise.scale(mean.min(), mean.max()) * shape for mean in means])
+    return _regret(means - alpha * rho**2, np.asarray(actions, dtype=np.int64))
 
 
 def _is_static(problem: Problem) -> bool:
@@ -48,14 +49,6 @@ def _is_static(problem: Problem) -> bool:
 def _regret(worth: Floats, arms: Ints) -> Floats:
     earned = np.take_along_axis(worth, arms, axis=1)
     return np.cumsum(worth.max(axis=1, keepdims=True) - earned, axis=1)
-
-
-def _worth(problem: Problem, trial: Trial | None, alpha: float) -> Floats:
-    """Return f - alpha rho^2 of the arms in a trial, (A,)."""
-    assert trial is not None
-    mean = np.asarray(trial.means[0, 0], dtype=np.float64)
-    rho = problem.noise.scale(mean.min(), mean.max()) * problem.noise.shape(problem.decisions.unit_arms)
-    return mean - alpha * rho**2
 
 
 def robust_regret(problem: Problem, agent: AgentSpec, eps: float, trials: int = 10, seed: int = 0) -> Floats:

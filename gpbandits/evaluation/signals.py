@@ -32,12 +32,12 @@ class Detection(NamedTuple):
     def mean_delay(self) -> float:
         """Return the mean number of rounds from a change to its detection; NaN without detections."""
         found = self._all[~np.isnan(self._all)]
-        return float(found.mean()) if found.size else float("nan")
+        return float(found.mean()) if found.size else np.nan
 
     @property
     def missed_share(self) -> float:
         """Return the share of the changes that were missed; NaN without changes."""
-        return float(np.isnan(self._all).mean()) if self._all.size else float("nan")
+        return float(np.isnan(self._all).mean()) if self._all.size else np.nan
 
     @property
     def false_alarms_a_run(self) -> float:
@@ -106,69 +106,55 @@ class Stopped(NamedTuple):
 ARRAYS = ("after", "regret", "violation", "paid", "hindsight")  # fields with a number a trial
 
 
-class WholeRun:
-    """The true values of all rounds of B trials, from which stops are valued."""
+def valued(
+    rounds: Sequence[tuple[Floats, Floats, Floats]], stops: Stops, worst: Floats
+) -> dict[str, Stopped]:
+    """Return each rule's stops with their values; a recommendation of nothing has the worst regret.
 
-    def __init__(self) -> None:
-        self._parts: list[tuple[Floats, Floats, Floats]] = []
-
-    def take(self, regret: Floats, violation: Floats, cost: Floats) -> None:
-        """Add rounds, (B, n) each."""
-        self._parts.append((regret.copy(), violation.copy(), cost.copy()))
-
-    def valued(self, stops: Stops, worst: Floats) -> dict[str, Stopped]:
-        """Return each rule's stops with their values; a recommendation of nothing has the worst regret."""
-        regret, violation, cost = (np.concatenate(each, axis=1) for each in zip(*self._parts, strict=True))
-        size, paid = len(regret), cost.cumsum(axis=1)
-        best = np.reshape(stops.best, (-1, size)).T  # (B, T), fewer rounds where a budget ended the trial
-        path = np.where(
-            best == NEVER, worst[:, None], np.take_along_axis(regret, np.maximum(best, 0), axis=1)
+    Args:
+        rounds: true regret, violation and cost of all rounds in blocks, (B, n) each.
+        worst: largest possible regret, (B,).
+    """
+    regret, violation, cost = (np.concatenate(each, axis=1) for each in zip(*rounds, strict=True))
+    paid, rows = cost.cumsum(axis=1), np.arange(len(regret))
+    best = np.reshape(stops.best, (-1, len(rows))).T  # (B, T), fewer where a budget ended the trial
+    last, there = best.shape[1], np.maximum(best, 0)
+    path = np.where(best == NEVER, worst[:, None], np.take_along_axis(regret, there, axis=1))
+    found = {}
+    for label, price in stops.prices.items():
+        after, play = (np.reshape(each[label], len(rows)) for each in (stops.after, stops.play))
+        chosen = np.where(after == NEVER, best[:, -1], play)
+        known, there = chosen != NEVER, np.maximum(chosen, 0)
+        least = np.full(len(rows), np.nan) if price is None else path + price * paid[:, :last]
+        found[label] = Stopped(
+            after,
+            regret=np.where(known, regret[rows, there], worst),
+            violation=np.where(known, violation[rows, there], 0.0),
+            paid=paid[rows, np.where(after == NEVER, last, after) - 1],
+            hindsight=least if price is None else least.min(axis=1),
+            price=price,
+            promise=stops.promises[label],
         )
-        valued = {}
-        for label in stops.after:
-            after, play = (np.reshape(each[label], size) for each in (stops.after, stops.play))
-            price, rows = stops.prices[label], np.arange(size)
-            last = np.where(after == NEVER, best.shape[1], after) - 1
-            chosen = np.where(after == NEVER, best[:, -1], play)
-            known, there = chosen != NEVER, np.maximum(chosen, 0)
-            hindsight = np.full(size, np.nan)
-            if price is not None:
-                hindsight = (path + price * paid[:, : best.shape[1]]).min(axis=1)
-            valued[label] = Stopped(
-                after,
-                np.where(known, regret[rows, there], worst),
-                np.where(known, violation[rows, there], 0.0),
-                paid[rows, last],
-                hindsight,
-                price,
-                stops.promises[label],
-            )
-        return valued
+    return found
 
 
 def joined_stopped(blocks: Sequence[Mapping[str, Stopped]]) -> dict[str, Stopped]:
     """Return the rules of all trials from blocks of them, in their order."""
-    joined = {}
-    for label, first in blocks[0].items():
-        parts = [block[label] for block in blocks]
-        arrays: Any = {name: np.concatenate([getattr(part, name) for part in parts]) for name in ARRAYS}
-        joined[label] = first._replace(**arrays)
-    return joined
+    return {
+        label: first._replace(
+            **{name: np.concatenate([getattr(block[label], name) for block in blocks]) for name in ARRAYS}
+        )
+        for label, first in blocks[0].items()
+    }
 
 
 def as_data(stopped: Mapping[str, Stopped] | None) -> Any:
     """Return the rules as data of JSON; None where there are none."""
-    if stopped is None:
-        return None
-    return {
-        label: rule._asdict() | {name: getattr(rule, name).tolist() for name in ARRAYS}
-        for label, rule in stopped.items()
-    }
+    rules = {label: rule._asdict() for label, rule in (stopped or {}).items()}
+    return {x: y | {name: y[name].tolist() for name in ARRAYS} for x, y in rules.items()} or None
 
 
 def from_data(data: Any) -> dict[str, Stopped] | None:
     """Invert `as_data`."""
-    if data is None:
-        return None
-    arrays = {label: {name: np.array(rule[name]) for name in ARRAYS} for label, rule in data.items()}
-    return {label: Stopped(**{**rule, **arrays[label]}) for label, rule in data.items()}
+    rules = (data or {}).items()
+    return {x: Stopped(**{**y, **{name: np.array(y[name]) for name in ARRAYS}}) for x, y in rules} or None

@@ -32,13 +32,13 @@ def origin(environment: EnvLike, problem: Problem | None, factories: Iterable[Ag
         "played": "" if problem is None else fingerprint(problem),
         "agents": sorted(map(_asked, asked)),
         "finished": now(),
-        "modules": sorted(_modules(environment).union(*map(_modules_of_agent, asked))),
+        "modules": sorted(_modules(environment, asked)),
     }
 
 
 def code_of(environment: EnvLike, factories: Iterable[AgentFactory]) -> dict[str, Any]:
     """Return digests and versions of the code of an environment and of agents."""
-    modules = sorted(_modules(environment).union(*map(_modules_of_agent, factories)))
+    modules = sorted(_modules(environment, factories))
     return {"code": digests(modules), "versions": versions_of(modules)}
 
 
@@ -72,14 +72,8 @@ def brief(origins: Iterable[Origin]) -> list[str]:
 
 def stamp(env_id: str, kwargs: Mapping[str, Any], agent: str) -> dict[str, Any]:
     """Return what an archive says of its origin: id, commit, code, versions, time, and what was played."""
-    return {
-        "id": env_id,
-        "commit": commit(),
-        "code": sources(env_id, agent),
-        "versions": versions(agent),
-        "written": now(),
-        "played": played(env_id, kwargs),
-    }
+    code = {"code": sources(env_id, agent), "versions": versions(agent)}
+    return {"id": env_id, "commit": commit(), **code, "written": now(), "played": played(env_id, kwargs)}
 
 
 def played(env_id: str, kwargs: Mapping[str, Any]) -> str:
@@ -132,15 +126,13 @@ def _asked(factory: AgentFactory) -> str:
     return hashlib.sha256(said.encode()).hexdigest()[:16]
 
 
-def _modules(environment: EnvLike) -> set[str]:
-    """Return the modules that define an environment, as far as its kind says."""
+def _modules(environment: EnvLike, factories: Iterable[AgentFactory]) -> set[str]:
+    """Return the modules that define an environment and agents, as far as their kinds say."""
     if isinstance(environment, str):
-        return modules_of_environment(environment)
-    return {type(environment).__module__ if isinstance(environment, Problem) else environment.__module__}
-
-
-def _modules_of_agent(factory: AgentFactory) -> set[str]:
-    return agent_modules(factory.name) if factory.name else {factory.make.__module__}
+        found = modules_of_environment(environment)
+    else:
+        found = {(type(environment) if isinstance(environment, Problem) else environment).__module__}
+    return found.union(*(agent_modules(x.name) if x.name else {x.make.__module__} for x in factories))
 
 
 def now() -> str:

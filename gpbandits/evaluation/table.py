@@ -10,9 +10,9 @@ import dataclasses
 import re
 import shutil
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cached_property
-from itertools import chain
+from itertools import chain, zip_longest
 from textwrap import wrap
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -61,14 +61,15 @@ class Table:
         return [list(map(pieces, row, signs, styles)) for row in self.rows]
 
     def __str__(self) -> str:
-        width = _terminal()
-        layout, notes = self._laid_out(width, "{}*")
-        lines = [(" " * GAP).join(cell.text for cell in line) for line in layout.lines]
+        terminal = sys.stdout is not None and sys.stdout.isatty()  # elsewhere text may be wide
+        width = shutil.get_terminal_size().columns if terminal else None
+        laid, notes = self._laid_out(width, "{}*")
+        lines = [(" " * GAP).join(cell.text for cell in line) for line in laid]
         said = chain.from_iterable(wrap(note, width) if width else [note] for note in notes)
         return "\n".join([printable(self.title), *lines, *said])
 
-    def _laid_out(self, width: int | None, bold: str = "{}") -> tuple[Layout, list[str]]:
-        """Return the table within a width and its notes, which name the columns left out."""
+    def _laid_out(self, width: int | None, bold: str = "{}") -> tuple[list[Line], list[str]]:
+        """Return the lines of the table within a width, and its notes, which name the columns left out."""
         last = emphasised([[cell[-1] for cell in row] for row in self._pieces], self.bold, bold)
         rows = [
             [[*cell[:-1], end] for cell, end in zip(row, ends, strict=True)]
@@ -76,10 +77,10 @@ class Table:
         ]
         header = [*map(printable, self.header)]
         spared = [self.header.index(name) for name in self.spared if name in self.header]
-        layout = laid_out(Grid(header, rows, spared), width)
-        left_out = ", ".join(header[i] for i in layout.left_out)
+        lines, gone = laid_out(header, rows, spared, width)
+        left_out = ", ".join(header[i] for i in gone)
         narrow = [f"Left out at {width} characters: {left_out}."] if left_out else []
-        return layout, [*narrow, *map(printable, self.notes)]
+        return lines, [*narrow, *map(printable, self.notes)]
 
     def _repr_html_(self) -> str:
         return html_table(self.title, self.header, self.texts, self.notes, self.bold)
@@ -160,32 +161,21 @@ class Table:
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         from rich.text import Text
 
-        layout, notes = self._laid_out(options.max_width)
+        lines, notes = self._laid_out(options.max_width)
         bold = self.bold or {(0, j) for j in range(len(self.header))}
         yield Text(printable(self.title), style="bold")
-        for line in layout.lines:
+        for line in lines:
             cells = [(cell.text, "bold" if (cell.row, cell.column) in bold else "") for cell in line]
             gaps = chain.from_iterable([(" " * GAP, ""), cell] for cell in cells)
             yield Text.assemble(*[*gaps][1:], no_wrap=True, overflow="ignore")
         yield from (Text(note, style="dim") for note in notes)
 
 
-def _terminal() -> int | None:
-    """Return the characters of a line of the terminal; None where text goes elsewhere, and may be wide."""
-    return shutil.get_terminal_size().columns if sys.stdout is not None and sys.stdout.isatty() else None
-
-
 GAP = 2  # characters between columns
 RULE = "─"
 JOINED = "\N{NO-BREAK SPACE}"  # at which `wrap` does not break
-
-
-class Grid(NamedTuple):
-    """A grid holds headings, and rows of cells in pieces that never break: an estimate, its interval."""
-
-    header: Sequence[str]
-    rows: Sequence[Sequence[Sequence[str]]]
-    spared: Sequence[int] = ()  # columns that are left out where they do not fit, the first first
+Pieces = Sequence[str]  # of a cell, which never break: an estimate, its interval
+Column = list[list[str]]  # the lines of the heading and of each row
 
 
 class PrintedCell(NamedTuple):
@@ -196,67 +186,45 @@ class PrintedCell(NamedTuple):
     text: str  # padded
 
 
-class Layout(NamedTuple):
-    """A layout holds the printed lines, cells beside each other with a gap, and the columns left out."""
-
-    lines: list[list[PrintedCell]]
-    left_out: list[int]
+Line = list[PrintedCell]  # beside each other with a gap
 
 
-def laid_out(grid: Grid, width: int | None) -> Layout:
-    """Lay out a grid within a width, or without one in one line a row."""
-    columns = [*range(len(grid.header))]
-    most = width or sys.maxsize  # a terminal of unknown width has 0
-    for stacked, broken in ((False, False), (False, True)):
-        made = [_lines(grid, i, stacked, broken) for i in columns]
+def laid_out(
+    header: Sequence[str], rows: Sequence[Sequence[Pieces]], spared: Sequence[int], width: int | None
+) -> tuple[list[Line], list[int]]:
+    """Return the printed lines within a width, or without one of one line a row, and the columns left out.
+
+    Those of `spared` are left out where they do not fit, the first first.
+    """
+    columns, most = [*range(len(header))], width or sys.maxsize  # a terminal of unknown width has 0
+    for broken in (False, True):
+        made = [_column(header[i], [[" ".join(row[i])] for row in rows], broken) for i in columns]
         if _need(made) <= most:
-            return Layout(_framed([_block(made, columns)]), [])
-    made = [_labels(grid, most // 2), *(_lines(grid, i, True, True) for i in columns[1:])]
+            return _framed([_block(made, columns)]), []
+    labels = (header[0], *(" ".join(row[0]) for row in rows))  # break where they take more than half
+    made = [[wrap(text, max(most // 2, 1)) or [""] for text in labels]]
+    made += [_column(header[i], [list(row[i]) for row in rows], broken=True) for i in columns[1:]]
     shown, left_out = columns, []
-    for i in grid.spared:
+    for i in spared:
         if _need([made[j] for j in shown]) > most:
             shown, left_out = [j for j in shown if j != i], [*left_out, i]
-    blocks = [_block([made[j] for j in part], part) for part in _split(shown, made, most)]
-    return Layout(_framed(blocks), left_out)
+    parts = [shown[:1]]  # of each block, the labels and as many more as fit, one at least
+    for i in shown[1:]:
+        if len(parts[-1]) > 1 and _need([made[j] for j in (*parts[-1], i)]) > most:
+            parts.append(shown[:1])
+        parts[-1] = [*parts[-1], i]
+    return _framed([_block([made[j] for j in part], part) for part in parts]), left_out
 
 
-Column = list[list[str]]  # the lines of the heading and of each row
-
-
-def _framed(blocks: Sequence[list[list[PrintedCell]]]) -> list[list[PrintedCell]]:
-    """Return the lines of all blocks with a rule above and below their headings, and at the end."""
-    lines: list[list[PrintedCell]] = []
-    last: list[PrintedCell] = []
-    for block in blocks:
-        length = sum(len(cell.text) for cell in block[0]) + GAP * (len(block[0]) - 1)
-        last = [PrintedCell(-1, 0, RULE * length)]
-        head, body = ([line for line in block if (line[0].row < 0) == first] for first in (True, False))
-        lines += [last, *head, last, *body]
-    return [*lines, last]
-
-
-def _lines(grid: Grid, i: int, stacked: bool, broken: bool) -> Column:
-    cells = [list(row[i]) if stacked else [" ".join(row[i])] for row in grid.rows]
-    heading = [grid.header[i]]
-    if broken:
-        longest = max(len(line) for cell in cells for line in cell) if cells else 0
-        heading = _broken(grid.header[i], longest)
-    return [heading or [""], *cells]
-
-
-def _broken(heading: str, width: int) -> list[str]:
-    """Break a heading between words, of which brackets hold one."""
+def _column(heading: str, cells: Column, broken: bool) -> Column:
+    """Return the lines of a column; a broken heading breaks between words, of which brackets hold one."""
+    if not broken:
+        return [[heading], *cells]
     words = re.findall(r"\[[^\]]*\]|\S+", heading)
     joined = " ".join(word.replace(" ", JOINED) for word in words)
-    most = max(map(len, words), default=1)
-    lines = wrap(joined, max(most, width), break_long_words=False, break_on_hyphens=False)
-    return [line.replace(JOINED, " ") for line in lines]
-
-
-def _labels(grid: Grid, most: int) -> Column:
-    """Return the first column, whose labels break only where they would take more than `most`."""
-    texts = (grid.header[0], *(" ".join(row[0]) for row in grid.rows))
-    return [wrap(text, max(most, 1)) or [""] for text in texts]
+    most = max([1, *map(len, words), *(len(line) for cell in cells for line in cell)])
+    lines = wrap(joined, most, break_long_words=False, break_on_hyphens=False)
+    return [[line.replace(JOINED, " ") for line in lines] or [""], *cells]
 
 
 def _size(column: Column) -> int:
@@ -267,25 +235,24 @@ def _need(columns: Sequence[Column]) -> int:
     return sum(map(_size, columns)) + GAP * (len(columns) - 1)
 
 
-def _split(shown: Sequence[int], made: Sequence[Column], width: int) -> Iterator[list[int]]:
-    """Yield the columns of each block: the labels, and as many more as fit, one at least."""
-    labels, *others = shown
-    part = [labels]
-    for i in others:
-        if len(part) > 1 and _need([made[j] for j in (*part, i)]) > width:
-            yield part
-            part = [labels]
-        part.append(i)
-    yield part
-
-
-def _block(made: Sequence[Column], columns: Sequence[int]) -> list[list[PrintedCell]]:
+def _block(made: Sequence[Column], columns: Sequence[int]) -> list[Line]:
     sizes = [*map(_size, made)]
     lines = []
     for row in range(len(made[0])):
-        for k in range(max(len(column[row]) for column in made)):
-            texts = [column[row][k] if k < len(column[row]) else "" for column in made]
+        for texts in zip_longest(*(column[row] for column in made), fillvalue=""):
             padded = [text.rjust(size) for text, size in zip(texts, sizes, strict=True)]
             padded[0] = texts[0].ljust(sizes[0])
             lines.append([PrintedCell(row - 1, i, text) for i, text in zip(columns, padded, strict=True)])
     return lines
+
+
+def _framed(blocks: Sequence[list[Line]]) -> list[Line]:
+    """Return the lines of all blocks with a rule above and below their headings, and at the end."""
+    lines: list[Line] = []
+    rule: Line = []
+    for block in blocks:
+        length = sum(len(cell.text) for cell in block[0]) + GAP * (len(block[0]) - 1)
+        rule = [PrintedCell(-1, 0, RULE * length)]
+        head, body = ([line for line in block if (line[0].row < 0) == first] for first in (True, False))
+        lines += [rule, *head, rule, *body]
+    return [*lines, rule]

@@ -11,9 +11,8 @@ from bandit_envs.laws.changes import change_points_of
 from bandit_envs.problem.setting import Setting
 from gpbandits.evaluation.measures import RoundBlock, Running, followed
 from gpbandits.evaluation.record import BLOCK, Record, Sums, one_each, ragged, recorded_in
-from gpbandits.evaluation.safety import Covering
-from gpbandits.evaluation.signals import WholeRun
-from gpbandits.evaluation.simple_regret import BestPlay, Contexts, learnable
+from gpbandits.evaluation.signals import valued
+from gpbandits.evaluation.truth import BestPlay, Covering, learnable
 
 SUMMED = ("regret", "cost", "violation", "observed", "spent", "shortfall", "moved")
 KEPT = (*SUMMED, "best", "action", "round")
@@ -55,24 +54,20 @@ class Trace:
         absent: Floats | None = None,
         drifting: bool = False,
     ):
+        self._setting, self._agent, self._rounds = setting, agent, rounds
         self._absent, self._drifting = absent, drifting
         self._covering = None if reach is None else Covering(reach)
-        self._whole = None if agent.stops is None else WholeRun()
-        self._stops: Any = None  # read after the episode
+        # true regret, violation and cost of all rounds in blocks, from which stops are valued
+        self._whole: list[tuple[Floats, Floats, Floats]] | None = None if agent.stops is None else []
         self.batched, self.num_trials = num_trials is not None, num_trials or 1
         self.privileged: bool = bool(agent.privileged)
         self.track: str | None = agent.track
         named = self.track is None or is_text(self.track)
         require(named, "track of an agent", "None or text in one line", self.track)
         self.seconds = 0.0
-        self.alarms: Any = [None] * self.num_trials  # None without a detector
-        self.infeasible: Any = [None] * self.num_trials  # None without a test of feasibility
-        self.assumes_bound = False  # read after the episode
         self.window: float | None = None  # None if the agent uses feedback of any delay
         self.played = 0  # rounds that are processed
         self.made: int | None = None  # rounds with a play, if the budget ended the trial
-        self._setting, self._rounds = setting, rounds
-        self._agent: Any = agent
         self._filled = 0  # rows of the block, which are not
         self._block: dict[str, Any] = {}  # (rows, B, ...) each quantity of rounds
         self._actions: list[Any] = []  # of those rounds
@@ -83,29 +78,28 @@ class Trace:
         measures = [each for each in measures if rounds is not None or each.needs == "duels"]
         self._running = {measure: Running(measure) for measure in measures}
         self._totals: dict[str, list[Any]] = {measure.name: [] for measure in measures}
-        self._best, self._contexts = BestPlay(), Contexts(setting)
+        self._best = BestPlay()
+        self._contexts: dict[bytes, int] = {}  # observed ones, in the order of their first rounds
         self._kept: dict[str, list[Any]] = {name: [] for name in KEPT}
         self._segment: Ints | None = None  # (B, 1) of the round before the block
         self._changes: list[list[int]] = [[] for _ in range(self.num_trials)]
         self._largest = np.zeros((self.num_trials, 1))  # regret that occurred
 
-    @property
-    def rounds(self) -> Ints:
-        """Return the recorded rounds so far, counted from 1, (r,)."""
-        return np.concatenate(self._kept["round"], axis=1)[0]
-
-    @property
-    def traits(self) -> Traits:
-        """Return the agent's traits after the episode."""
-        return Traits(self.privileged, self.track, self.window, self.assumes_bound, self.rounds)
-
     def note(self, observation: Any, action: Any, info: dict[str, Any]) -> None:
         """Keep the context, the play's true values in the round's `oracle`, and the delivered costs."""
         oracle = info["oracle"]
         noted = {"regret": oracle["regret"], "delay": oracle["delay"], "segment": oracle["segment"]}
-        noted |= {"cost": oracle["cost_mean"], "observed": _observed(info)}
+        costs = np.asarray(oracle["cost_mean"])
+        if "feedback_cost" in info:
+            observed = np.sum(info["feedback_cost"], axis=-2, where=info["feedback_mask"][..., None])
+        else:
+            observed = np.zeros(costs.shape)
+        noted |= {"cost": costs, "observed": observed}
         if self._setting.has_contexts:
-            context = self._contexts.number(observation, self.num_trials)
+            width = self._setting.pairs_width - self._setting.dim
+            rows = np.array(observation).reshape(self.num_trials, -1)[:, :width]
+            known = self._contexts
+            context = np.array([known.setdefault(row.tobytes(), len(known)) for row in rows])
             noted["context"] = context if self.batched else context[0]
         if self._setting.budget is not None:
             spent = oracle.get("spent", 0.0)
@@ -144,37 +138,27 @@ class Trace:
         self._actions.append(action)
         self._filled += 1
 
-    def end(self) -> None:
-        """Keep the last round, and read alarms, infeasibility, assumed bounds and certified arms."""
-        last = self.played + self._filled
-        if self._rounds is not None:
-            self._rounds = np.append(self._rounds[self._rounds < last], last)
-        self._look()
-        alarms = self._agent.alarms
-        if alarms is not None:
-            self.alarms = alarms if self.batched else [alarms]
-        since = self._agent.infeasible_since
-        if since is not None:
-            self.infeasible = list(since) if self.batched else [since]
-        self.assumes_bound = bool(self._agent.assumes_bound)
-        if self._whole is not None:
-            self._stops = self._agent.stops
-        if self._covering is not None:
-            self._covering.certify(self._agent.certified)
-        self._agent = None
-
-    def record(self, worst_regret: Floats | None) -> Record:
-        """Return the record of the B trials.
+    def end(self, worst_regret: Floats | None) -> tuple[Record, Traits]:
+        """Keep the last round and what the agent says of its run; return the record of the B trials.
 
         Where no play counts, simple regret is the largest possible regret of the round, (B, T), or the
         largest that occurred.
         """
+        agent, last = self._agent, self.played + self._filled
+        if self._rounds is not None:
+            self._rounds = np.append(self._rounds[self._rounds < last], last)
+        self._look()
+        if self._covering is not None:
+            self._covering.certify(agent.certified)
         kept = {name: np.concatenate(parts, axis=1) for name, parts in self._kept.items() if parts}
-        last = np.minimum(self.rounds, self.made or self.played)  # constant once a budget is spent
+        rounds = kept["round"][0]
+        last = np.minimum(rounds, self.made or self.played)  # constant once a budget is spent
         worst = self._largest if worst_regret is None else self._to_best(worst_regret, 0)[:, last - 1]
         best = np.where(np.isposinf(kept["best"]), worst, kept["best"])  # NaN where functions drift
         made = np.full(self.num_trials, self.played if self.made is None else self.made)
-        return Record(
+        alarms = [checked_alarms(each, self.played) for each in self._each(agent.alarms)]
+        infeasible = [_checked_round(each, self.played) for each in self._each(agent.infeasible_since)]
+        record = Record(
             regret=kept["regret"],
             simple_regret=best,
             cost=kept["cost"],
@@ -183,16 +167,24 @@ class Trace:
             action=kept["action"],
             seconds=np.full(self.num_trials, self.seconds / self.num_trials),
             changes=ragged(self._changes),
-            alarms=ragged([checked_alarms(rounds, self.played) for rounds in self.alarms]),
-            infeasible=one_each([_checked_round(since, self.played) for since in self.infeasible]),
+            alarms=ragged(alarms),
+            infeasible=one_each(infeasible),
             spent=kept.get("spent"),
             shortfall=kept.get("shortfall"),
             played=None if self._setting.budget is None else made,
             covered=None if self._covering is None else self._covering.share,
             moved=kept.get("moved"),
-            stopped=None if self._whole is None else self._whole.valued(self._stops, worst[:, -1]),
+            stopped=None if self._whole is None else valued(self._whole, agent.stops, worst[:, -1]),
             totals={name: np.concatenate(parts, axis=1) for name, parts in self._totals.items()} or None,
         )
+        traits = Traits(self.privileged, self.track, self.window, bool(agent.assumes_bound), rounds)
+        return record, traits
+
+    def _each(self, said: Any) -> Any:
+        """Return what an agent says of each trial; None of all where it says nothing."""
+        if said is None:
+            return [None] * self.num_trials
+        return said if self.batched else [said]
 
     def _look(self) -> None:
         block, noted = slice(self.played, self.played + self._filled), self._noted()
@@ -206,7 +198,8 @@ class Trace:
         violation = np.linalg.norm(np.maximum(noted["cost"], 0.0), axis=2)
         to_best = self._to_best(regret, block.start)
         if self._whole is not None:
-            self._whole.take(to_best, violation, noted.get("spent", np.ones_like(regret)))
+            spent = noted.get("spent", np.ones_like(regret))
+            self._whole.append((to_best.copy(), violation.copy(), spent.copy()))
         learnt = learnable(noted["delay"], self._asked_window(), self._setting, block.start)
         context = noted.get("context", np.zeros_like(segment))
         best = self._best.follow(to_best, learnt, violation == 0, context, segment)
@@ -238,10 +231,8 @@ class Trace:
         """Return copies of the quantities of the block, (B, n, ...)."""
         found = {name: rows[: self._filled] for name, rows in self._block.items()}
         found["action"] = np.array(self._actions)
-        by_trial = {
-            name: np.swapaxes(rows, 0, 1) if self.batched else rows[None] for name, rows in found.items()
-        }
-        return {name: np.array(rows, order="C") for name, rows in by_trial.items()}
+        axis = (lambda rows: np.swapaxes(rows, 0, 1)) if self.batched else (lambda rows: rows[None])
+        return {name: np.array(axis(rows), order="C") for name, rows in found.items()}
 
     def _note_changes(self, segment: Ints, start: int) -> None:
         before = segment[:, :1] if self._segment is None else self._segment
@@ -265,13 +256,6 @@ def without_oracle(info: dict[str, Any]) -> dict[str, Any]:
     seen.pop("oracle", None)
     seen.pop("_oracle", None)
     return seen
-
-
-def _observed(info: dict[str, Any]) -> Floats:
-    if "feedback_cost" not in info:
-        costs = info["oracle"]["cost_mean"]
-        return costs if not np.size(costs) else np.zeros(np.shape(costs))
-    return np.sum(info["feedback_cost"], axis=-2, where=info["feedback_mask"][..., None])
 
 
 def checked_alarms(rounds: Any, horizon: int) -> Any:

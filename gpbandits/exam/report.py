@@ -11,7 +11,7 @@ from matplotlib.ticker import MaxNLocator
 
 from bandit_envs.basics.types import Floats
 from bandit_envs.rendering.figure import ShownFigure
-from gpbandits.evaluation.marks import styles
+from gpbandits.evaluation.formats import styles
 from gpbandits.evaluation.table import Table
 from gpbandits.exam.part import ComparedPart, ExamRow, Milestone, Published
 

@@ -2,7 +2,8 @@
 
 import dataclasses
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +15,9 @@ from scipy.stats import rankdata, wilcoxon
 from bandit_envs.basics.files import write_whole
 from bandit_envs.basics.types import Floats
 from bandit_envs.rendering.figure import ShownFigure
-from gpbandits.evaluation.formats import Cell
-from gpbandits.evaluation.marks import COLOURS
+from gpbandits.evaluation.formats import COLOURS, Cell
 from gpbandits.evaluation.panels import tidy
+from gpbandits.evaluation.result import Result
 from gpbandits.evaluation.statistics import holm
 from gpbandits.evaluation.table import Table
 from gpbandits.report.page import write_table
@@ -50,21 +51,32 @@ def over_tasks(standings: Standings, units: Mapping[str, str] | None = None) -> 
             of one table share its function. By default each environment is one.
     """
     labels = standings.agents
-    scores = _of_units(standings, labels, units or {})
+    groups: dict[str, list[Floats]] = {}
+    for result, scored in zip(standings.results, standings.scores, strict=True):
+        own = np.array([scored[label].mean() for label in labels])
+        groups.setdefault((units or {}).get(result.environment, result.environment), []).append(own)
+    scores = np.array([np.mean(each, axis=0) for each in groups.values()])  # (units, K)
     ranks = rankdata(-np.round(scores, TIED), axis=1).mean(axis=0)
     first = int(ranks.argmin())
-    p_values = _tests(scores, first)
-    simple, unsafe, seconds = _simple(standings, labels), _unsafe(standings, labels), _time(standings, labels)
+    p_values: list[float | None] = []
+    if len(scores) >= FEWEST:
+        others = [i for i in range(len(labels)) if i != first]
+        tested = signed_ranks([scores[:, first] - scores[:, i] for i in others])
+        corrected = dict(zip(others, tested, strict=True))
+        p_values = [corrected.get(i) for i in range(len(labels))]
+    unsafe = _mean_of(standings, lambda x, y: x.unsafe_plays[y][:, -1] / x.played[y], constrained=True)
+    seconds = _mean_of(standings, lambda x, y: 1e3 * x.seconds_per_decision[y])
     columns: dict[str, Sequence[float | None]] = {
-        "mean rank": [float(each) for each in ranks],
-        **({"p": p_values} if p_values else {}),
-        "simple score": simple,
-        **({"unsafe plays": unsafe} if unsafe else {}),
-        **({"ms a round": seconds} if seconds else {}),
+        "mean rank": ranks.tolist(),
+        "p": p_values,
+        "simple score": _simple(standings, labels),
+        "unsafe plays": unsafe,
+        "ms a round": [] if np.isnan(seconds).any() else seconds,
     }
+    shown = {name: column for name, column in columns.items() if len(column)}
     order = np.argsort(ranks, kind="stable")
     rows: list[tuple[Cell, ...]] = [
-        (standings.marked(labels[i]), *(column[i] for column in columns.values())) for i in order
+        (standings.marked(labels[i]), *(column[i] for column in shown.values())) for i in order
     ]
     notes = (
         _METHOD.format(len(scores)),
@@ -72,26 +84,7 @@ def over_tasks(standings: Standings, units: Mapping[str, str] | None = None) -> 
         _SIMPLE,
         *([_UNSAFE] if unsafe else []),
     )
-    return Table("Over tasks", ("agent", *columns), tuple(rows), notes, name="over-tasks")
-
-
-def _of_units(standings: Standings, labels: Sequence[str], units: Mapping[str, str]) -> Floats:
-    """Return the mean score of each agent in each unit, (U, K)."""
-    groups: dict[str, list[Floats]] = {}
-    for result, scores in zip(standings.results, standings.scores, strict=True):
-        own = np.array([scores[label].mean() for label in labels])
-        groups.setdefault(units.get(result.environment, result.environment), []).append(own)
-    return np.array([np.mean(each, axis=0) for each in groups.values()])
-
-
-def _tests(scores: Floats, first: int) -> list[float | None]:
-    """Return the corrected p-value of each agent against the first, None for itself; [] for few units."""
-    if len(scores) < FEWEST:
-        return []
-    others = [i for i in range(scores.shape[1]) if i != first]
-    tested = signed_ranks([scores[:, first] - scores[:, i] for i in others])
-    corrected = dict(zip(others, tested, strict=True))
-    return [corrected.get(i) for i in range(scores.shape[1])]
+    return Table("Over tasks", ("agent", *shown), tuple(rows), notes, name="over-tasks")
 
 
 def signed_ranks(differences: Sequence[Floats]) -> list[float]:
@@ -105,30 +98,20 @@ def signed_ranks(differences: Sequence[Floats]) -> list[float]:
 
 def _simple(standings: Standings, labels: Sequence[str]) -> list[float | None]:
     shares: list[Floats] = []
-    for result in standings.results:
-        if not result.has_simple_regret:
-            continue
-        last = {label: float(result.simple_regret[label][:, -1].mean()) for label in labels}
-        reference = last[standings.reference]
-        if reference > 0:
-            shares.append(np.array([1.0 - last[label] / reference for label in labels]))
+    for result in (each for each in standings.results if each.has_simple_regret):
+        last = np.array([result.simple_regret[label][:, -1].mean() for label in labels])
+        reference = float(result.simple_regret[standings.reference][:, -1].mean())
+        shares += [1.0 - last / reference] if reference > 0 else []
     return np.mean(shares, axis=0).tolist() if shares else [None] * len(labels)
 
 
-def _unsafe(standings: Standings, labels: Sequence[str]) -> list[float | None]:
-    """Return the share of unsafe rounds over the tasks with constraints; [] without any."""
-    limited = [result for result in standings.results if result.num_constraints]
-    shares = [[(x.unsafe_plays[label][:, -1] / x.played[label]).mean() for x in limited] for label in labels]
-    return [float(np.mean(own)) for own in shares if own]
-
-
-def _time(standings: Standings, labels: Sequence[str]) -> list[float | None]:
-    """Return milliseconds a round, the mean over tasks; [] where results hold no times."""
-    each = [
-        [1e3 * result.seconds_per_decision[label].mean() for label in labels] for result in standings.results
-    ]
-    mean = np.mean(each, axis=0)
-    return [] if np.isnan(mean).any() else [float(value) for value in mean]
+def _mean_of(
+    standings: Standings, of: Callable[[Result, str], Floats], constrained: bool = False
+) -> list[float]:
+    """Return the mean over tasks, or those with constraints, of an agent's mean over trials; [] of none."""
+    asked = [each for each in standings.results if each.num_constraints or not constrained]
+    means = [[float(of(each, label).mean()) for label in standings.agents] for each in asked]
+    return np.mean(means, axis=0).tolist() if means else []
 
 
 ROW, HEAD = 0.24, 1.5  # inches of a row, and of the margins above and below
@@ -138,13 +121,20 @@ LIMIT = 1.0  # scores below -1 are drawn at -1, so that one failure does not hid
 
 def ranks_figure(standings: Standings) -> Figure:
     """Draw sets of ranks, scores with intervals, and performance profiles as colours; best on top."""
-    figure, (left, middle, right) = _figure(standings, 10, (2, 2, 3))
-    _draw_intervals(left, [standings.ranks[label] for label in standings.agents])
+    labels = standings.agents
+    figure = ShownFigure.of_size(10, HEAD + ROW * len(labels))
+    figure.set_layout_engine("constrained", w_pad=APART)
+    left, middle, right = figure.subplots(1, 3, sharey=True, width_ratios=(2, 2, 3))
+    left.set_yticks(range(len(labels)), [standings.marked(label) for label in labels], fontsize=8)
+    left.set_ylim(len(labels) - 0.5, -0.5)
+    for panel in (middle, right):
+        panel.tick_params(left=False)
+    _draw_intervals(left, [standings.ranks[label] for label in labels])
     left.set(title="rank", xlabel="ranks left open")
-    scores = [standings.overall_scores[label] for label in standings.agents]
+    scores = [standings.overall_scores[label] for label in labels]
     _draw_intervals(middle, np.maximum(scores, -LIMIT))
     middle.set(title="score", xlabel="reference 0, optimal 1", xlim=(None, 1.03))
-    shares = np.array([standings.profile(label).estimate for label in standings.agents])
+    shares = np.array([standings.profile(label).estimate for label in labels])
     step = THRESHOLDS[1] - THRESHOLDS[0]
     ends = (float(THRESHOLDS[0] - step / 2), float(THRESHOLDS[-1] + step / 2))
     colours = right.imshow(
@@ -154,18 +144,6 @@ def ranks_figure(standings: Standings) -> Figure:
     right.spines[:].set_visible(False)
     figure.colorbar(colours, ax=right, label="share of trials above τ", aspect=40)
     return figure
-
-
-def _figure(standings: Standings, width: float, widths: tuple[int, ...]) -> tuple[Figure, list[Axes]]:
-    labels = standings.agents
-    figure = ShownFigure.of_size(width, HEAD + ROW * len(labels))
-    figure.set_layout_engine("constrained", w_pad=APART)
-    panels = list(figure.subplots(1, len(widths), sharey=True, width_ratios=widths, squeeze=False)[0])
-    panels[0].set_yticks(range(len(labels)), [standings.marked(label) for label in labels], fontsize=8)
-    for panel in panels[1:]:
-        panel.tick_params(left=False)
-    panels[0].set_ylim(len(labels) - 0.5, -0.5)
-    return figure, panels
 
 
 def _draw_intervals(axes: Axes, intervals: Sequence[Sequence[float]] | Floats) -> None:
@@ -204,9 +182,8 @@ def write_board(
             write_table(classes[name].by_environment(), place / "tables", f"{board}-{name}-each")
         if len(classes[name].results) > 1:
             write_table(over_tasks(classes[name], units), place / "tables", f"{board}-{name}-tasks")
-    shared = [
-        note for note in next(iter(grids.values())).notes if all(note in g.notes for g in grids.values())
-    ]
+    first, *others = grids.values()
+    shared = [note for note in first.notes if all(note in grid.notes for grid in others)]
     horizons = [result.horizon for standings in classes.values() for result in standings.results]
     rounds = " to ".join(map(str, sorted({min(horizons), max(horizons)})))
     lines = [
@@ -218,11 +195,7 @@ def write_board(
         f"Made by `{command}`.",
         "",
         " ".join(shared),
-        *(
-            line
-            for name in grids
-            for line in _section(board, name, classes[name], grids[name], shared, units)
-        ),
+        *chain(*(_section(board, x, classes[x], grid, shared, units) for x, grid in grids.items())),
         *_exclusions(excluded),
         "",
     ]
@@ -243,12 +216,8 @@ def _section(
     figure = f"![Ranks, scores and performance profiles, {name}](figures/{board}-{name}.png)"
     lines = ["", f"## {name.capitalize()}", "", figure, "", own.to_markdown().rstrip()]
     if standings.wide:
-        lines += [
-            "",
-            "Mean scores in each environment:",
-            "",
-            standings.by_environment().to_markdown().rstrip(),
-        ]
+        each = standings.by_environment().to_markdown().rstrip()
+        lines += ["", "Mean scores in each environment:", "", each]
     if len(standings.results) > 1:
         lines += ["", over_tasks(standings, units).to_markdown().rstrip()]
     return lines

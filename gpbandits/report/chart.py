@@ -1,4 +1,4 @@
-"""Line charts as SVG that needs nothing else, and their axes.
+"""Line charts as SVG that needs nothing else, their axes, and the templates of pages.
 
 Each path has a class `band` or `line`, the classes `style_of(n)` for colour and dashes of agent n, and the
 attribute data-agent. To read values off a chart, data-x holds the points and data-values the values of a line
@@ -6,15 +6,15 @@ with their intervals, as text.
 """
 
 from collections.abc import Sequence
-from html import escape
-from typing import NamedTuple
+from functools import cache
+from typing import Any, NamedTuple
 
 import numpy as np
+from jinja2 import Environment, PackageLoader, StrictUndefined
 from matplotlib.ticker import LogLocator, MaxNLocator
 
 from bandit_envs.basics.types import Floats
-from gpbandits.evaluation.formats import number
-from gpbandits.evaluation.marks import DASHES, PALETTE
+from gpbandits.evaluation.formats import DASHES, PALETTE, number
 from gpbandits.evaluation.result import Scale
 
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -33,8 +33,8 @@ class Axis(NamedTuple):
 
     def place(self, values: Floats | float) -> Floats:
         """Return the pixels of values, (n,); values outside the range, such as log 0, are put at its ends."""
-        inside = np.clip(np.nan_to_num(values, nan=self.low), self.low, self.high)
-        low, high, at = (self._scaled(part) for part in (self.low, self.high, inside))
+        parts: list[Any] = [self.low, self.high, np.clip(np.nan_to_num(values, nan=self.low), *self[:2])]
+        low, high, at = map(np.log, parts) if self.logarithmic else parts
         return self.start + (at - low) / (high - low) * (self.end - self.start)
 
     def ticks(self, count: int = 5) -> list[tuple[float, str]]:
@@ -47,9 +47,6 @@ class Axis(NamedTuple):
         slack = 1e-9 * (self.high - self.low)
         inside = [value for value in values if self.low - slack <= value <= self.high + slack]
         return [(float(self.place(value)), self._text(value)) for value in inside]
-
-    def _scaled(self, values: Floats | float) -> Floats:
-        return np.log(values) if self.logarithmic else np.asarray(values, dtype=np.float64)
 
     def _text(self, value: float) -> str:
         exponent = np.log10(abs(value)) if value else 0.0
@@ -83,6 +80,17 @@ class Line(NamedTuple):
     low: Floats  # (n,), NaN where there is no interval
     high: Floats  # (n,)
 
+    @property
+    def has_band(self) -> bool:
+        """Return whether the curve has an interval everywhere."""
+        return bool(np.isfinite(self.low).all())
+
+    @property
+    def values(self) -> str:
+        """Return the values, with their intervals, as text."""
+        parts = [self.y, self.low, self.high] if self.has_band else [self.y]
+        return ",".join(" ".join(number(float(part)) for part in each) for each in zip(*parts, strict=True))
+
 
 def line_chart(lines: Sequence[Line], scale: Scale, title: str, x_label: str, y_label: str) -> str:
     """Return an <svg> element of curves over the same points; its description has the final values."""
@@ -93,16 +101,14 @@ def line_chart(lines: Sequence[Line], scale: Scale, title: str, x_label: str, y_
     shown = [line.y if logarithmic else np.concatenate([line.y, line.low, line.high]) for line in lines]
     up = padded(np.concatenate(shown), logarithmic, HEIGHT - BOTTOM, TOP)
     ends = "; ".join(f"{line.label} {number(float(line.y[-1]))}" for line in lines)
-    parts = [
-        f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" xmlns="http://www.w3.org/2000/svg" '
-        f'data-x="{" ".join(f"{x:.10g}" for x in lines[0].x)}" data-name="{escape(x_label)}">',
-        f"<title>{escape(title)}</title><desc>{escape(f'{y_label} at the end: {ends}')}</desc>",
-        *_frame(across, up, x_label, y_label),
-        *(_band(line, across, up) for line in lines if np.isfinite(line.low).all()),
-        *(_curve(line, across, up) for line in lines),
-        "</svg>",
-    ]
-    return "".join(parts)
+
+    def points(x: Floats, y: Floats) -> str:
+        return " ".join(f"{h:.1f},{v:.1f}" for h, v in zip(across.place(x), up.place(y), strict=True))
+
+    values: dict[str, Any] = {"size": (WIDTH, HEIGHT), "x": " ".join(f"{x:.10g}" for x in lines[0].x)}
+    values |= {"title": title, "x_label": x_label, "y_label": y_label, "ends": ends, "lines": lines}
+    values |= {"across": across, "up": up, "points": points, "style_of": style_of}
+    return rendered("gpbandits.report", "chart.svg", **values)
 
 
 def style_of(agent: int) -> str:
@@ -110,41 +116,12 @@ def style_of(agent: int) -> str:
     return f"a{agent % len(PALETTE)} d{agent % len(DASHES)}"
 
 
-def _frame(across: Axis, up: Axis, x_label: str, y_label: str) -> list[str]:
-    lines = [f"M{at:.1f} {up.start}V{up.end}" for at, _ in across.ticks()]
-    lines += [f"M{across.start} {at:.1f}H{across.end}" for at, _ in up.ticks()]
-    below = [f'<text x="{at:.1f}" y="{up.start + 14}" class="x">{text}</text>' for at, text in across.ticks()]
-    beside = [
-        f'<text x="{across.start - 5}" y="{at + 3.5:.1f}" class="y">{text}</text>' for at, text in up.ticks()
-    ]
-    middle, height = (across.start + across.end) / 2, (up.start + up.end) / 2
-    return [
-        f'<path class="grid" d="{"".join(lines)}"/>',
-        *below,
-        *beside,
-        f'<text x="{middle}" y="{HEIGHT - 8}" class="x">{escape(x_label)}</text>',
-        f'<text transform="translate(11 {height}) rotate(-90)" class="x">{escape(y_label)}</text>',
-    ]
+@cache
+def _templates(package: str) -> Environment:
+    given: dict[str, Any] = {"trim_blocks": True, "lstrip_blocks": True, "undefined": StrictUndefined}
+    return Environment(loader=PackageLoader(package), autoescape=True, **given)
 
 
-def _band(line: Line, across: Axis, up: Axis) -> str:
-    there = _points(line.x, line.high, across, up)
-    back = _points(line.x[::-1], line.low[::-1], across, up)
-    return f'<path class="band {style_of(line.agent)}" data-agent="{line.agent}" d="M{there}L{back}Z"/>'
-
-
-def _curve(line: Line, across: Axis, up: Axis) -> str:
-    points = _points(line.x, line.y, across, up)
-    return (
-        f'<path class="line {style_of(line.agent)}" data-agent="{line.agent}" d="M{points}" '
-        f'data-values="{_values(line)}"><title>{escape(line.label)}</title></path>'
-    )
-
-
-def _values(line: Line) -> str:
-    parts = [line.y, line.low, line.high] if np.isfinite(line.low).all() else [line.y]
-    return ",".join(" ".join(number(float(part)) for part in point) for point in zip(*parts, strict=True))
-
-
-def _points(x: Floats, y: Floats, across: Axis, up: Axis) -> str:
-    return " ".join(f"{h:.1f},{v:.1f}" for h, v in zip(across.place(x), up.place(y), strict=True))
+def rendered(package: str, name: str, **values: Any) -> str:
+    """Return a template of a package with these values, which are escaped."""
+    return _templates(package).get_template(name).render(**values)

@@ -14,10 +14,10 @@ from agents.protocol import adapted
 from agents.registry import AgentSpec, resolve_agent
 from bandit_envs.basics.arguments import from_extra, is_count, require
 from bandit_envs.basics.types import Floats
-from bandit_envs.environment.envs import EnvLike, make
+from bandit_envs.environment.envs import EnvLike
 from bandit_envs.rendering.scene import Scene, shared_limits
 from gpbandits.evaluation.loop import trial_seeds
-from gpbandits.evaluation.play import require_bandit
+from gpbandits.evaluation.play import Stage
 from gpbandits.evaluation.trace import without_oracle
 from gpbandits.experiments.work import naming
 from gpbandits.report.film_files import Film, check_speed
@@ -64,7 +64,7 @@ def watch(
     _require_shown(count, start)
     trial = FilmedTrial(environment, seed, count, env_kwargs, start - 1)
     shown = _rows(trial, agent)
-    sampled = sorted(set(np.linspace(0, _length(shown) - 1, SAMPLES).astype(int).tolist()))
+    sampled = sorted(set(np.linspace(0, max(map(len, shown)) - 1, SAMPLES).astype(int).tolist()))
 
     def more(rounds: Sequence[int]) -> list[list[Scene]]:
         return _rows(trial._replace(shown_in=rounds), agent)
@@ -94,27 +94,10 @@ def frames(
     yield from _drawn(_rows(FilmedTrial(environment, seed, count, env_kwargs), agent))
 
 
-def scenes(
-    environment: EnvLike,
-    agent: AgentSpec,
-    seed: int = 0,
-    count: int = 40,
-    env_kwargs: Mapping[str, Any] | None = None,
-    start: int = 1,
-) -> list[Scene]:
-    """Return the contents of the pictures of `frames` of one agent, from the round `start` on."""
-    _require_shown(count, start)
-    return _scenes(FilmedTrial(environment, seed, count, env_kwargs, start - 1), "", agent)
-
-
 def _require_shown(count: Any, start: Any = 1) -> None:
     expected = "an integer of at least 2, the first and the last picture"
     require(is_count(count) and count >= 2, "count", expected, count)
     require(is_count(start), "start", "a round, the first of which is 1", start)
-
-
-def _length(rows: Sequence[Sequence[Scene]]) -> int:
-    return max(map(len, rows))
 
 
 def _drawn(
@@ -124,7 +107,7 @@ def _drawn(
     with from_extra("eval", "films"):
         from bandit_envs.rendering.picture import draw
     limits = shared_limits(rows)
-    for i in range(_length(rows)) if chosen is None else chosen:
+    for i in range(max(map(len, rows))) if chosen is None else chosen:
         shown = [row[min(i, len(row) - 1)] for row in rows]
         yield np.hstack([draw(*each) for each in zip(shown, limits, strict=True)])
 
@@ -139,21 +122,16 @@ def _rows(trial: FilmedTrial, agent: Agents) -> list[list[Scene]]:
         with_options = len(given) == 2 and isinstance(given[1], Mapping)  # one agent, as for `evaluate`
         entrants = entrants if with_options else [("", each) for each in given]
     require(len(entrants) > 0, "agent", "an agent, or several", agent)
-    return [_scenes(trial, *each) for each in entrants]
+    return [scenes(trial, each, label) for label, each in entrants]
 
 
-def _scenes(trial: FilmedTrial, label: str, agent: AgentSpec) -> list[Scene]:
-    shown = [_scene(moment) for moment in moments(trial, agent)]
-    where = trial.environment if isinstance(trial.environment, str) else shown[0].name
-    title = f"{label or _described(agent)} on {where}"
-    return [scene._replace(title=title) for scene in shown]
-
-
-def _described(agent: AgentSpec) -> str:
-    """Return the name of an agent and its options."""
-    factory = resolve_agent(agent)
+def scenes(trial: FilmedTrial, agent: AgentSpec, label: str = "") -> list[Scene]:
+    """Return what the pictures of one agent show; its label is by default its name with its options."""
+    shown, factory = [_scene(moment) for moment in moments(trial, agent)], resolve_agent(agent)
     name = factory.name or getattr(factory.make, "__name__", type(factory.make).__name__)
-    return ", ".join([name, *(f"{option}={value}" for option, value in factory.options.items())])
+    described = ", ".join([name, *(f"{option}={value}" for option, value in factory.options.items())])
+    where = trial.environment if isinstance(trial.environment, str) else shown[0].name
+    return [scene._replace(title=f"{label or described} on {where}") for scene in shown]
 
 
 def _scene(moment: Moment) -> Scene:
@@ -162,16 +140,13 @@ def _scene(moment: Moment) -> Scene:
     scene = Scene.of(env.unwrapped.simulator, player)
     if _plays_a_box(player):
         scene = _with_surface(scene, player, observation)
+    scene = scene._replace(half=_half(scene, player, observation))
     if action is None:  # nothing is chosen by scores any more
-        return scene._replace(half=_half(scene, player, observation), scores=None)
-    chosen = env.get_wrapper_attr("setting").to_point(np.asarray(action))
-    scores = player.scores
-    fits = isinstance(scores, np.ndarray) and scores.shape == (1, len(scene.truth))
-    return scene._replace(
-        half=_half(scene, player, observation),
-        scores=scores[0].copy() if fits and scores is not None else scene.scores,
-        following=np.ravel(chosen),
-    )
+        return scene._replace(scores=None)
+    chosen, scores = env.get_wrapper_attr("setting").to_point(np.asarray(action)), player.scores
+    if isinstance(scores, np.ndarray) and scores.shape == (1, len(scene.truth)):
+        scene = scene._replace(scores=scores[0].copy())
+    return scene._replace(following=np.ravel(chosen))
 
 
 def _plays_a_box(player: Any) -> TypeGuard[GPAgent]:
@@ -212,8 +187,7 @@ def moments(trial: FilmedTrial, agent: AgentSpec) -> Generator[Moment, None, Non
     environment, seed, shown_in, env_kwargs, first = trial
     of_environment, of_agent = trial_seeds(seed, 0)
     with naming(f"environment {environment!r}"):
-        env = make(environment, **(env_kwargs or {}))
-        require_bandit(env)
+        env = Stage(environment, env_kwargs).env
         observation, info = env.reset(seed=of_environment)
     factory = resolve_agent(agent)
     with naming(f"agent {(factory.name or agent)!r} for {environment!r}"):

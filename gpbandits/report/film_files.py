@@ -7,7 +7,6 @@ import shutil
 import subprocess
 from base64 import b64encode
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from html import escape
 from importlib import import_module
 from importlib.util import find_spec
 from io import BytesIO
@@ -20,6 +19,7 @@ from numpy.typing import NDArray
 from bandit_envs.basics.arguments import ArgumentError, from_extra, is_count, is_number, require
 from bandit_envs.basics.files import write_whole
 from bandit_envs.rendering.scene import Scene, shared_limits
+from gpbandits.report.chart import rendered
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -28,52 +28,6 @@ COLOURS = 128  # of a picture
 HOLD = 3  # the last frame is shown so many times as long as the others
 
 KINDS = (".gif", ".html", ".mp4")
-PAGE = """<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{title}</title>
-<style>
-  :root {{ color-scheme: light dark; }}
-  body {{ font: 16px/1.4 sans-serif; max-width: {width}px; margin: 1em auto; padding: 0 8px; }}
-  #pictures {{ display: flex; flex-wrap: wrap; gap: 8px; }}
-  img {{ flex: 1 1 320px; min-width: 0; max-width: 100%; border-radius: 4px; }}
-  form {{ display: flex; gap: 8px; align-items: center; }}
-  input {{ flex: 1; min-width: 0; }}
-</style>
-</head>
-<body>
-<div id="pictures">{images}</div>
-<form><button type="button" id="play">Play</button>
-<input type="range" id="slider" aria-label="picture" min="1" max="{length}" value="1">
-<output id="number" for="slider">1 of {length}</output></form>
-<script>
-const pictures = [{pictures}];
-const [slider, number, play] = ["slider", "number", "play"].map(name => document.getElementById(name));
-const images = [...document.images];
-function show() {{
-  images.forEach((image, i) => {{ image.src = pictures[(slider.value - 1) * images.length + i]; }});
-  number.value = slider.value + " of " + slider.max;
-}}
-let timer = null;
-function stop() {{ clearInterval(timer); timer = null; play.textContent = "Play"; }}
-function step() {{
-  if (slider.value == slider.max) return stop();
-  slider.value++;
-  show();
-}}
-slider.oninput = () => {{ stop(); show(); }};
-play.onclick = () => {{
-  if (timer) return stop();
-  if (slider.value == slider.max) {{ slider.value = 1; show(); }}
-  timer = setInterval(step, {wait});
-  play.textContent = "Pause";
-}};
-</script>
-</body>
-</html>
-"""
 
 
 class Film:
@@ -97,7 +51,6 @@ class Film:
         rows: Sequence[Sequence[Scene]],
         more: Callable[[Sequence[int]], list[list[Scene]]],
     ):
-        check_speed(fps)
         self.fps = fps
         with from_extra("eval", "films"):
             from PIL import Image
@@ -179,23 +132,16 @@ def slider_page(gif: bytes, fps: float, title: str, agents: int = 1) -> str:
 
     Pictures of several agents are side by side on a wide screen, and one below another on a phone.
     """
-    parts = [part for picture in _pictures(gif) for part in _columns(picture, agents)]
-    each = [f"data:image/png;base64,{b64encode(_png(part)).decode()}" for part in parts]
-    name, listed = escape(title), ",\n".join(f'"{picture}"' for picture in each)
-    return PAGE.format(
-        title=name,
-        images="".join(f'<img alt="{name}" src="{first}">' for first in each[:agents]),
-        length=len(each) // agents,
-        width=parts[0].width * agents,
-        pictures=listed,
-        wait=round(1000.0 / fps),
-    )
-
-
-def _columns(picture: Any, count: int) -> list[Any]:
-    """Cut a picture into columns of the same width."""
-    width = picture.width // count
-    return [picture.crop((i * width, 0, (i + 1) * width, picture.height)) for i in range(count)]
+    pictures, each = list(_pictures(gif)), []
+    width = pictures[0].width // agents
+    for picture in pictures:
+        for i in range(agents):
+            file = BytesIO()
+            part = picture.crop((i * width, 0, (i + 1) * width, picture.height))
+            part.quantize(256).save(file, "PNG", optimize=True)
+            each.append(f"data:image/png;base64,{b64encode(file.getvalue()).decode()}")
+    values = {"title": title, "firsts": each[:agents], "pictures": each, "length": len(each) // agents}
+    return rendered("gpbandits.report", "film.html", **values, width=width * agents, wait=round(1000.0 / fps))
 
 
 def encoder(path: str | os.PathLike[str]) -> str:
@@ -216,12 +162,6 @@ def _pictures(gif: bytes) -> Iterator[Any]:
     with Image.open(BytesIO(gif)) as film:
         for picture in ImageSequence.Iterator(film):
             yield picture.convert("RGB")
-
-
-def _png(picture: Any) -> bytes:
-    file = BytesIO()
-    picture.quantize(256).save(file, "PNG", optimize=True)
-    return file.getvalue()
 
 
 def _write_video(gif: bytes, fps: float, path: str | os.PathLike[str]) -> None:

@@ -1,9 +1,7 @@
 """A table of the user's own: its picture before any agent plays, and which agents found its best rows."""
 
-import html
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -12,6 +10,7 @@ from bandit_envs.basics.types import Floats
 from bandit_envs.data.own_tables import DECADES
 from bandit_envs.problems.table import TableReading
 from gpbandits.evaluation.result import Result
+from gpbandits.report.chart import rendered
 
 NEAR = 0.05  # of the range of mean rewards, within which an arm is near the best
 BINS = 30
@@ -63,43 +62,26 @@ def found_rows(result: Result, near: float) -> tuple[tuple[str, ...], list[tuple
     contexts and at all times that follow; medians are over the trials, in which it may have found none.
     """
     header = ("agent", "found in", "median round", "gap at the end")
-    spent = result.spent if result.spent else {}
-    header += ("median price",) if spent else ()
+    header += ("median price",) if result.spent else ()
     rows = []
     for label in result.ordered:
         far = result.simple_regret[label] > near
-        last = np.where(far.any(axis=1), far.shape[1] - 1 - far[:, ::-1].argmax(axis=1), -1)
-        first = np.where(last + 1 < far.shape[1], last + 1, -1)
-        rows.append(_row(label, result, first, spent.get(label)))
+        first = np.where(far.any(axis=1), far.shape[1] - far[:, ::-1].argmax(axis=1), 0)
+        (trials,) = (first < far.shape[1]).nonzero()  # that found one
+        found = first[trials]
+        share, gap = f"{len(found)} of {len(first)} trials", result.simple_regret[label][:, -1].mean()
+        row = [label, share, f"{np.median(result.rounds[found]):.0f}" if len(found) else "-", f"{gap:.4g}"]
+        if result.spent:
+            paid = result.spent[label][trials, found]
+            row.append(f"{np.median(paid):.4g}" if len(paid) else "-")
+        rows.append(tuple(row))
     return header, rows
-
-
-def _row(label: str, result: Result, first: Any, spent: Any) -> tuple[str, ...]:
-    found = first[first >= 0]
-    share = f"{len(found)} of {len(first)} trials"
-    when = f"{np.median(result.rounds[found]):.0f}" if len(found) else "-"
-    row = (label, share, when, f"{result.simple_regret[label][:, -1].mean():.4g}")
-    if spent is None:
-        return row
-    paid = spent[first >= 0, found]
-    return (*row, f"{np.median(paid):.4g}" if len(paid) else "-")
 
 
 def add_to_page(
     page: Path, said: Sequence[str], header: Sequence[str], rows: Sequence[Sequence[str]]
 ) -> None:
     """Put before the sections of a page how the table was read, its picture, and who found its best rows."""
-
-    def line(cells: Sequence[str], tag: str) -> str:
-        first, *others = map(html.escape, cells)
-        return f'<tr><th scope="row">{first}</th>{"".join(f"<{tag}>{cell}</{tag}>" for cell in others)}</tr>'
-
-    table = "\n".join([line(header, "th"), *(line(row, "td") for row in rows)])
-    picture = (
-        '<p><img src="table.png" alt="Means of all arms, and gaps to the best" style="max-width: 100%"></p>'
-    )
-    read = "\n".join(f"<li>{html.escape(line)}</li>" for line in said)
-    section = f"<section>\n<h2>Best rows found</h2>\n<table>\n{table}\n</table>\n{picture}\n"
-    section += f"<p>The table was read so:</p>\n<ul>\n{read}\n</ul>\n</section>\n"
+    section = rendered("gpbandits.report", "found.html", header=header, rows=list(rows), said=said)
     before, begin, after = page.read_text(encoding="utf-8").partition("<section")
     page.write_text(f"{before}{section}{begin}{after}", encoding="utf-8")

@@ -10,26 +10,24 @@ from pathlib import Path
 from typing import NamedTuple, get_args
 
 import numpy as np
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from matplotlib.figure import Figure
 
 from bandit_envs.basics.files import write_whole
+from gpbandits.evaluation import tables
 from gpbandits.evaluation.columns import fitting, require_columns
 from gpbandits.evaluation.environments import overview
-from gpbandits.evaluation.marks import PALETTE, Mark, marks_in
+from gpbandits.evaluation.formats import PALETTE, Mark, marks_in
 from gpbandits.evaluation.measures import metric_named, metrics_of
-from gpbandits.evaluation.outcome_tables import stopping_table
 from gpbandits.evaluation.plots import alarm_figure, regret_figure, save_figure, visible
 from gpbandits.evaluation.result import Metric, Result, Scale
 from gpbandits.evaluation.statistics import bootstrap_interval
 from gpbandits.evaluation.table import Table
 from gpbandits.experiments.store import STUDY, open_results
 from gpbandits.experiments.study import EnvironmentEntry, Study
-from gpbandits.report.chart import Line, line_chart, style_of
+from gpbandits.report.chart import Line, line_chart, rendered, style_of
 from gpbandits.report.entrants import REFERENCE
 from gpbandits.report.holdings import Holdings
 from gpbandits.report.standings import LOSSLESS, THRESHOLDS, Standings, has_loss
-from gpbandits.report.tables import absence, comparison, growth, safety, spending, summary, timing
 
 FIGURES: dict[str, tuple[Scale, Metric]] = {
     "regret-linear": ("linear", "regret"),
@@ -68,23 +66,19 @@ def views(result: Result, numbers: Mapping[str, int]) -> list[View]:
     return shown
 
 
+def titled(stem: str, heading: str, track: str) -> tuple[str, str]:
+    """Return the name of a section's anchor and files, and its heading; no track ("") is not named."""
+    return "-".join([stem, *track.split()]), heading + (f", {track}" if track else "")
+
+
 @dataclasses.dataclass(frozen=True)
 class EnvironmentsSection:
     """A section ranks the agents of one track; those of different tracks are not comparable."""
 
+    name: str  # of its anchor and files
+    title: str
     standings: Standings
-    track: str  # "" if there is at most one
     numbers: Mapping[str, int]  # of the agents, for colour and dashes
-
-    @property
-    def name(self) -> str:
-        """Return the name of the section's anchor and files."""
-        return "-".join(["across", *self.track.split()])
-
-    @property
-    def title(self) -> str:
-        """Return the heading."""
-        return "Across environments" + (f", {self.track}" if self.track else "")
 
     @cached_property
     def tables(self) -> list[Table]:
@@ -94,12 +88,11 @@ class EnvironmentsSection:
     @property
     def svg(self) -> str:
         """Draw the performance profiles."""
+        ranked = self.standings
         lines = [
-            Line(
-                self.numbers[label], self.standings.marked(label), THRESHOLDS, *self.standings.profile(label)
-            )
-            for label in self.numbers
-            if label in self.standings.agents
+            Line(number, ranked.marked(label), THRESHOLDS, *ranked.profile(label))
+            for label, number in self.numbers.items()
+            if label in ranked.agents
         ]
         return line_chart(lines, "linear", "Performance profiles", "score τ", "share of trials above τ")
 
@@ -130,7 +123,8 @@ def across(
         kept = [part for part in played if has_loss(part, reference)]
         notes = [f"Left out: {part.environment}; {LOSSLESS}." for part in played if part not in kept]
         if len(kept) > 1:
-            sections.append(EnvironmentsSection(Standings(kept, reference, notes), track, numbers))
+            named = titled("across", "Across environments", track)
+            sections.append(EnvironmentsSection(*named, Standings(kept, reference, notes), numbers))
     return sections
 
 
@@ -138,22 +132,13 @@ def across(
 class Section:
     """A section shows one environment, or one track of it."""
 
+    name: str  # of its anchor and files
+    title: str
     environment: EnvironmentEntry
     result: Result
     numbers: Mapping[str, int]  # of the agents, for colour and dashes
-    track: str = ""  # "" if there is at most one
     columns: Sequence[str] = ()  # of the summary; by default the usual ones
     baseline: str = ""  # to which differences are; by default that of the result
-
-    @property
-    def name(self) -> str:
-        """Return the name of the section's anchor and files."""
-        return "-".join([self.environment.file_name, *self.track.split()])
-
-    @property
-    def title(self) -> str:
-        """Return the heading."""
-        return self.environment.label + (f", {self.track}" if self.track else "")
 
     @cached_property
     def tables(self) -> list[Table]:
@@ -163,12 +148,14 @@ class Section:
         compared: list[Metric] = [result.main_metric, *kept]
         asked = fitting(result, self.columns, self.baseline)
         baseline = asked["baseline"]
-        against = [comparison(result, metric, baseline) for metric in compared if len(result.agents) > 1]
-        limits = [safety(result)] if result.num_constraints else []
-        limits += [stopping_table(result)] if result.stopped else []
-        limits += [spending(result)] if result.spent else []
-        grown = [] if result.spent else [growth(result)]  # once a budget is spent no regret grows
-        return [summary(result, **asked), *limits, *against, *grown, timing(result)]
+        against = [
+            tables.comparison(result, metric, baseline) for metric in compared if len(result.agents) > 1
+        ]
+        limits = [tables.safety(result)] if result.num_constraints else []
+        limits += [tables.stopping_table(result)] if result.stopped else []
+        limits += [tables.spending(result)] if result.spent else []
+        grown = [] if result.spent else [tables.growth(result)]  # once a budget is spent no regret grows
+        return [tables.summary(result, **asked), *limits, *against, *grown, tables.timing(result)]
 
     @property
     def views(self) -> list[View]:
@@ -213,14 +200,14 @@ class Report:
         found = [(environment, result) for environment, result in results if result is not None]
         numbers = {agent.label: number for number, agent in enumerate(study.agents)}
         sections = [
-            Section(environment, part, numbers, track, study.columns, study.baseline)
-            for environment, result in found
+            Section(*titled(x.file_name, x.label, track), x, part, numbers, study.columns, study.baseline)
+            for x, result in found
             for track, part in result.by_track().items()
         ]
         reference = next((agent.label for agent in study.agents if agent.name == REFERENCE), None)
         together = across([result for _, result in found], numbers, reference) if reference else []
         overall = overview([result for _, result in found]) if len(found) > 1 else None
-        missing = absence(lacking) if lacking else None
+        missing = tables.absence(lacking) if lacking else None
         return Report(study, source, folder, sections, overall, together, missing, holdings)
 
     @property
@@ -238,16 +225,9 @@ class Report:
 
     def html(self) -> str:
         """Return the page as HTML, which needs no other file and no network."""
-        templates = Environment(
-            loader=PackageLoader("gpbandits.report"),
-            autoescape=True,
-            trim_blocks=True,
-            lstrip_blocks=True,
-            undefined=StrictUndefined,
-        )
         folder = shlex.quote(self.folder.name)  # in commands
-        page = templates.get_template("report.html")
-        return page.render(report=self, folder=folder, colours=PALETTE, style_of=style_of)
+        values = {"report": self, "folder": folder, "colours": PALETTE, "style_of": style_of}
+        return rendered("gpbandits.report", "report.html", **values)
 
 
 def write_report(

@@ -7,8 +7,7 @@ import numpy as np
 
 from bandit_envs.basics.types import Floats
 from gpbandits.evaluation import statistics
-from gpbandits.evaluation.formats import Cell
-from gpbandits.evaluation.marks import footnotes
+from gpbandits.evaluation.formats import Cell, footnotes
 from gpbandits.evaluation.measures import MEASURES, applies
 from gpbandits.evaluation.result import Metric, Result
 from gpbandits.evaluation.statistics import across as shares
@@ -57,12 +56,10 @@ _SAME = "Agents joined by = played the same in every trial and count as one."
 
 def relative_violation(results: Sequence[Result], label: str, reference: str, kind: str) -> float | None:
     """Return the mean violation relative to the reference's over environments with constraints; else None."""
-    shares = []
-    for result in results:
-        if result.num_constraints and label in result.agents:
-            ends = result.at_end(result.curves(KINDS[kind]))
-            own, other = (float(ends[who].mean()) for who in (label, reference))
-            shares += [own / other] if other > 0 else []
+    limited = [each for each in results if each.num_constraints and label in each.agents]
+    ends = [each.at_end(each.curves(KINDS[kind])) for each in limited]
+    means = [(float(each[label].mean()), float(each[reference].mean())) for each in ends]
+    shares = [own / other for own, other in means if other > 0]
     return float(np.mean(shares)) if shares else None
 
 
@@ -184,12 +181,9 @@ class Standings:
         """Compare every agent with the first one that is neither privileged nor trained beforehand."""
         plain = [x for x in self.agents if all(result.comparable(x) for result in self.results)]
         best = (plain or self.agents)[0]
-        rows = tuple(
-            (self.marked(label), statistics.mean_improvement([(t[label], t[best]) for t in self.losses]))
-            for label in self.agents
-            if label != best
-        )
-        name = self.marked(best)
+        name, others = self.marked(best), [label for label in self.agents if label != best]
+        pairs = {x: [(losses[x], losses[best]) for losses in self.losses] for x in others}
+        rows = tuple((self.marked(x), statistics.mean_improvement(each)) for x, each in pairs.items())
         method = (
             f"The probability of a smaller loss than {name}, the first by rank: the share of trials, "
             "ties half, of each environment, averaged over them (Agarwal et al. 2021); 95 % percentile "
@@ -227,14 +221,11 @@ def relative_losses(result: Result, reference: str) -> dict[str, Floats]:
         raise ValueError(f"the reference {reference!r} has no result on {result.environment!r}; add it")
     if not has_loss(result, reference):
         raise ValueError(f"the reference {reference!r} has no loss on {result.environment!r}")
-    parts = _parts(result)
-    scales = [part[reference].mean() for part in parts]
-    shares = [
-        {label: loss / scale for label, loss in part.items()}
-        for part, scale in zip(parts, scales, strict=True)
-        if scale > 0
-    ]
-    return {label: np.mean([share[label] for share in shares], axis=0) for label in result.agents}
+    scaled = [(part, part[reference].mean()) for part in _parts(result)]
+    return {
+        label: np.mean([part[label] / scale for part, scale in scaled if scale > 0], axis=0)
+        for label in result.agents
+    }
 
 
 def _same_plays(results: Sequence[Result], labels: Sequence[str]) -> dict[str, tuple[str, ...]]:

@@ -4,12 +4,11 @@ import re
 from collections.abc import Mapping, Sequence
 from itertools import chain, groupby
 
-from gpbandits.evaluation.formats import text
-from gpbandits.evaluation.marks import footnotes, signs
+from gpbandits.evaluation.formats import footnotes, signs, text
 from gpbandits.evaluation.measures import metric_named
-from gpbandits.evaluation.outcome_tables import detection_table
 from gpbandits.evaluation.result import Metric, Result
 from gpbandits.evaluation.statistics import bootstrap_interval
+from gpbandits.evaluation.tables import detection_table
 from gpbandits.reproductions.verdicts import OPEN, UNJUDGED, Judged, Row, table
 
 Cells = dict[str, tuple[str, ...]]  # of a table, by agent

@@ -12,8 +12,7 @@ from matplotlib.ticker import LogFormatter, NullLocator, ScalarFormatter
 
 from bandit_envs.basics.types import Floats
 from bandit_envs.rendering.figure import ShownFigure
-from gpbandits.evaluation.formats import number, text
-from gpbandits.evaluation.marks import LineStyle, styles
+from gpbandits.evaluation.formats import LineStyle, number, styles, text
 from gpbandits.evaluation.measures import metric_named
 from gpbandits.evaluation.panels import tidy
 from gpbandits.evaluation.result import Metric, Result

@@ -11,7 +11,7 @@ from sklearn.gaussian_process.kernels import RBF, DotProduct, Kernel, Matern, Wh
 
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.rendering.figure import ShownFigure
-from gpbandits.evaluation.marks import COLOURS, DASHES
+from gpbandits.evaluation.formats import COLOURS, DASHES
 from gpbandits.reproductions.study_figure import Compute, Findings, Reproduction
 from gpbandits.reproductions.verdicts import HOLDS, REVERSED, Judged, Row, table
 

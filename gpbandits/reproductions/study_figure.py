@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from bandit_envs.environment.envs import make
 from bandit_envs.rendering.figure import ShownFigure
 from gpbandits.evaluation import evaluate
-from gpbandits.evaluation.marks import footnotes
+from gpbandits.evaluation.formats import footnotes
 from gpbandits.evaluation.measures import metric_named
 from gpbandits.evaluation.panels import tidy
 from gpbandits.evaluation.plots import regret_figure

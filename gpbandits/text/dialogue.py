@@ -94,12 +94,10 @@ class Dialogue:
     def ask(self) -> str:
         """Return the prompt: all that is known, was played and may be played."""
         spent = sum(play.spent or 0.0 for play in self.plays)
-        parts = [self._rules, tried(self.setting, self.plays, self.latest)]
-        now = len(self.plays) + 1
-        parts.append(choice(self.setting, now, self._context, self._mask, spent))
-        if self._complaint:
-            parts.append(f"Your last answer could not be read: {self._complaint}. Answer again.")
-        return "\n\n".join(parts)
+        now = choice(self.setting, len(self.plays) + 1, self._context, self._mask, spent)
+        again = f"Your last answer could not be read: {self._complaint}. Answer again."
+        parts = [self._rules, tried(self.setting, self.plays, self.latest), now]
+        return "\n\n".join([*parts, *([again] if self._complaint else [])])
 
     def tell(self, answer: str) -> Any:
         """Read an answer; return the action, or None if the question is to be asked again.
@@ -121,7 +119,13 @@ class Dialogue:
         now = len(self.plays) + 1
         self._note(Exchange(self.seed, now, self._attempt, prompt, answer, played, reason, fallback))
         if last:
-            self._give_up(reason or "", now)
+            times = f"{self._attempt} unreadable answers in round {now}, the last because {reason}"
+            if not fallback:
+                remedy = 'allow more retries, or choose fallback="random"'
+                raise UnreadableAnswerError(f"{times}; {remedy}")
+            if not self._warned:
+                warnings.warn(f"{times}; a random play replaces it and is marked", stacklevel=3)
+            self._warned = True
         self._complaint, self._attempt = reason or "", self._attempt + 1
         if action is not None:
             self.plays.append(Play(now, action, self._context))
@@ -135,15 +139,6 @@ class Dialogue:
             reward, costs = float(arrived.reward[i]), tuple(arrived.cost[i].tolist())
             self.plays[t] = self.plays[t]._replace(reward=reward, costs=costs, spent=paid)
         self.see_arms(info)
-
-    def _give_up(self, reason: str, now: int) -> None:
-        times = f"{self._attempt} unreadable answers in round {now}, the last because {reason}"
-        if self.fallback == "error":
-            remedy = 'allow more retries, or choose fallback="random"'
-            raise UnreadableAnswerError(f"{times}; {remedy}")
-        if not self._warned:
-            warnings.warn(f"{times}; a random play replaces it and is marked", stacklevel=4)
-        self._warned = True
 
     def _random(self) -> Any:
         if self.setting.arms is None:
@@ -162,14 +157,11 @@ def read_play(setting: Setting, answer: str, mask: Bools | None) -> Any:
     Raises:
         Unreadable: there is no such line, or it names no available arm or no point of the box.
     """
-    lines = LINE.findall(answer)
-    if not lines:
+    if not (lines := LINE.findall(answer)):
         raise Unreadable("no line starts with PLAY:")
-    return _point(setting, lines[-1]) if setting.continuous else _arm(setting, lines[-1], mask)
-
-
-def _arm(setting: Setting, text: str, mask: Bools | None) -> int:
-    assert setting.arms is not None
+    text = lines[-1]
+    if setting.arms is None:
+        return _point(setting, text)
     last = len(setting.arms) - 1
     if not WHOLE.fullmatch(text):
         raise Unreadable(f"PLAY: must be followed by one arm, a whole number from 0 to {last}, got {text!r}")

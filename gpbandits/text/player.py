@@ -10,11 +10,11 @@ from agents.options import require_taken
 from agents.protocol import Features
 from bandit_envs.basics.arguments import require
 from bandit_envs.basics.threads import one_thread
-from bandit_envs.environment.envs import EnvLike, make
+from bandit_envs.environment.envs import EnvLike
 from bandit_envs.environment.info import Round
 from bandit_envs.problem.setting import Setting
 from gpbandits.evaluation.loop import trial_seeds
-from gpbandits.evaluation.play import require_bandit
+from gpbandits.evaluation.play import Stage
 from gpbandits.evaluation.trace import without_oracle
 from gpbandits.text.dialogue import Dialogue, Exchange, TranscriptFile, read_transcript
 
@@ -157,12 +157,9 @@ class TextGame:
         **options: Any,
     ):
         require_taken(Dialogue, options, "a game, which hands it to ", reserved=("setting",))
-        named = isinstance(env_kwargs, Mapping) and all(isinstance(key, str) for key in env_kwargs)
-        require(env_kwargs is None or named, "env_kwargs", "None or a dict of keywords", env_kwargs)
         kept = transcript is None or isinstance(transcript, str | Path)
         require(kept, "transcript", "None or the path of a file", transcript)
-        self._env: Any = make(environment, **(env_kwargs or {}))
-        require_bandit(self._env)
+        self._env: Any = Stage(environment, env_kwargs).env
         of_environment, of_agents = trial_seeds(seed, trial)
         self._observation, info = self._env.reset(seed=of_environment)
         require("oracle" in info, "oracle", "on: a game is scored by it", False)

@@ -62,8 +62,10 @@ def play_bands(
     player.reset(seeds[:, 1].tolist())
     _require_band_of_reward(player)
     rounds: list[tuple[Floats, ...]] = []
+    shape = problem.decisions.num_contexts, -1
+    drawn = [trial for trial in env.simulator.trials if trial is not None]
     for t in range(problem.horizon):
-        truth = arriving * _truth(env, t)
+        truth = arriving * np.array([x.means[x.version[t], 0].reshape(shape)[x.context[t]] for x in drawn])
         points = player.arms(player.setting.context_index(observation))
         ratio, width = _measured(player, truth, bands(player, points, np.full(trials, t + 1)))
         action = player.act(observation)
@@ -81,7 +83,10 @@ def play_bands(
 
 def bands(agent: GPAgent, points: Points, t: Ints) -> list[ConfidenceBand]:
     """Return the bands of round t, (B,), at points, in the reward's unit."""
-    return [_in_reward_units(agent, band) for band in agent.rule.bands(agent.belief, points, t)]
+    found = agent.rule.bands(agent.belief, points, t)
+    shift, unit = agent.objective.in_reward_units(np.zeros(len(t)), np.ones(len(t)))
+    shift, unit = shift[:, None], unit[:, None]
+    return [ConfidenceBand(shift + unit * each.mean, unit * each.half, each.width) for each in found]
 
 
 def _require_band_of_reward(agent: GPAgent) -> None:
@@ -92,12 +97,6 @@ def _require_band_of_reward(agent: GPAgent) -> None:
     eliminates = defines(agent.belief, Belief, "active")  # by bands at the ends of batches
     banded = eliminates or len(agent.rule.bands(agent.belief, points, agent.t)) > 0
     require(banded, "agent", "one with a confidence band, by UCB or Thompson sampling", agent.rule)
-
-
-def _in_reward_units(agent: GPAgent, band: ConfidenceBand) -> ConfidenceBand:
-    zero, one = np.zeros(len(band.mean)), np.ones(len(band.mean))
-    shift, unit = agent.objective.in_reward_units(zero, one)
-    return ConfidenceBand(shift[:, None] + unit[:, None] * band.mean, unit[:, None] * band.half, band.width)
 
 
 def _bands_of_batch(agent: GPAgent, observation: Floats, *feedback: Any) -> list[ConfidenceBand]:
@@ -116,9 +115,3 @@ def _measured(agent: GPAgent, truth: Floats, bands: list[ConfidenceBand]) -> tup
         excess = np.maximum(np.abs(mean - truth) - ROUNDING * agent.model.prior_std, 0.0)
         ratios.append((excess / np.maximum(half, np.finfo(np.float64).tiny)).max(axis=1))
     return np.max(ratios, axis=0), bands[0].width if bands else nothing
-
-
-def _truth(env: BanditVectorEnv, t: int) -> Floats:
-    shape = env.problem.decisions.num_contexts, -1
-    trials = (trial for trial in env.simulator.trials if trial is not None)
-    return np.array([trial.means[trial.version[t], 0].reshape(shape)[trial.context[t]] for trial in trials])

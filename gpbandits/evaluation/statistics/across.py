@@ -61,11 +61,10 @@ def rank_sets(losses: Mapping[str, Floats], first: Mapping[str, Floats] | None =
     sign = np.sign(differences.mean(axis=0)) * differ  # > 0: the first of the pair is ahead
     ahead = np.where(sign[:, None] > 0, pairs, pairs[:, ::-1])[sign != 0]  # (winner, loser)
     worse, better = (np.bincount(column, minlength=size) for column in ahead.T)
-    if first is None:
-        places = _places(_table(losses))
-    else:
-        order = ordered(losses, first)
-        places = np.array([1 + order.index(label) for label in losses])
+    means, order = _table(losses).mean(axis=0), ordered(losses, first)
+    places = np.array([1 + order.index(label) for label in losses])
+    if first is None:  # equal means share the least place, but for the last bit
+        places = 1 + (means[:, None] - means > 1e-12 * np.abs(means).max()).sum(axis=1)
     lows, highs = np.minimum(1 + better, places), np.maximum(size - worse, places)
     sets = zip(places.tolist(), lows.tolist(), highs.tolist(), strict=True)
     return {label: Rank(*each) for label, each in zip(losses, sets, strict=True)}
@@ -80,12 +79,6 @@ def _of_pairs(values: Mapping[str, Floats], pairs: Ints) -> Floats:
     """Return the second value of each pair minus the first, (B, P)."""
     table = _table(values)
     return table[:, pairs[:, 1]] - table[:, pairs[:, 0]]
-
-
-def _places(losses: Floats) -> Ints:
-    """Places by mean loss, (B, p) -> (p,), from 1; equal means share the least."""
-    means = losses.mean(axis=0)
-    return 1 + (means[:, None] - means > 1e-12 * np.abs(means).max()).sum(axis=1)  # not by the last bit
 
 
 def joint_tests(differences: Floats, quantity: Ints | None = None) -> Floats:

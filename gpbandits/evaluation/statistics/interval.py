@@ -102,18 +102,14 @@ def interval_of(
     counts = resample_counts(num_trials, seed, resamples)
     starts = range(0, columns[0].shape[1], _COLUMNS)
     blocks = [[array[:, i : i + _COLUMNS] for array in columns] for i in starts]
-    ends = np.concatenate([_ends(function, block, counts, level) for block in blocks], axis=1)
-    low, high = ends.reshape(2, *shape)
+    ends = []
+    for block in blocks:
+        middle = function(*(sample.mean(axis=0) for sample in block))
+        resampled = function(*(counts @ sample / num_trials for sample in block))
+        without = function(*((sample.sum(axis=0) - sample) / (num_trials - 1) for sample in block))
+        ends.append(_bca_ends(middle, resampled, without, level))
+    low, high = np.concatenate(ends, axis=1).reshape(2, *shape)
     return Interval(estimate, low, high)
-
-
-def _ends(function: Callable[..., Floats], samples: list[Floats], counts: Floats, level: float) -> Floats:
-    """Return the low and high ends, (2, T), of paired samples (B, T)."""
-    num_trials = len(samples[0])
-    estimate = function(*(sample.mean(axis=0) for sample in samples))
-    resampled = function(*(counts @ sample / num_trials for sample in samples))
-    without = function(*((sample.sum(axis=0) - sample) / (num_trials - 1) for sample in samples))
-    return _bca_ends(estimate, resampled, without, level)
 
 
 def _bca_ends(estimate: Floats, resampled: Floats, without: Floats, level: float) -> Floats:

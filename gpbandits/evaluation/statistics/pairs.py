@@ -36,23 +36,19 @@ def ordered(losses: Mapping[str, Floats], first: Mapping[str, Floats] | None = N
     left = sorted(losses, key=lambda label: losses[label].mean())
     if first is None:
         return left
-    more, order = _significantly_more(first, left), []
+    pairs = list(combinations(left, 2))
+    smallest = max(0.5 ** (len(first[left[0]]) - 1), 1 / (1 + FLIPS))  # p-value
+    if len(pairs) * smallest > 1 - LEVEL:
+        signs = [np.sign(first[a].mean() - first[b].mean()) for a, b in pairs]
+    else:
+        signs = significant_signs([(first[a], first[b]) for a, b in pairs])
+    more = {(a, b) if sign > 0 else (b, a) for (a, b), sign in zip(pairs, signs, strict=True) if sign}
+    order: list[str] = []
     while left:
         least = min(left, key=lambda label: first[label].mean())
         order += [label for label in left if (label, least) not in more]
         left = [label for label in left if (label, least) in more]
     return order
-
-
-def _significantly_more(values: Mapping[str, Floats], labels: Sequence[str]) -> set[tuple[str, str]]:
-    """Return the pairs of labels of which the first has significantly more."""
-    pairs = list(combinations(labels, 2))
-    smallest = max(0.5 ** (len(values[labels[0]]) - 1), 1 / (1 + FLIPS))  # p-value
-    if len(pairs) * smallest > 1 - LEVEL:
-        signs = [np.sign(values[a].mean() - values[b].mean()) for a, b in pairs]
-    else:
-        signs = significant_signs([(values[a], values[b]) for a, b in pairs])
-    return {(a, b) if sign > 0 else (b, a) for (a, b), sign in zip(pairs, signs, strict=True) if sign}
 
 
 class Comparison(NamedTuple):
@@ -79,19 +75,14 @@ def compare(
     against = np.asarray(finals[baseline], dtype=np.float64)
     p_values = [sign_flip_test(finals[label], against, seed) for label in others]
     positive = against.mean() > 0
-    return {
-        label: Comparison(
-            paired_difference(finals[label], against, level, seed),
-            paired_ratio(finals[label], against, level, seed)
-            if positive
-            else interval.Interval(*np.full(3, np.nan)),
-            probability_of_improvement(finals[label], against, level),
-            p_value,
-            adjusted,
-            len(against),
-        )
-        for label, p_value, adjusted in zip(others, p_values, holm(p_values), strict=True)
-    }
+    unknown, found = interval.Interval(*np.full(3, np.nan)), {}
+    for label, p_value, adjusted in zip(others, p_values, holm(p_values), strict=True):
+        own = finals[label]
+        difference = paired_difference(own, against, level, seed)
+        ratio = paired_ratio(own, against, level, seed) if positive else unknown
+        improvement = probability_of_improvement(own, against, level)
+        found[label] = Comparison(difference, ratio, improvement, p_value, adjusted, len(against))
+    return found
 
 
 def paired_difference(

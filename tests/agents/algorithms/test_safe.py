@@ -24,7 +24,7 @@ from bandit_envs.laws import Gaussian, GPSample, UniformNoise, changes, delays
 from bandit_envs.laws.availability import BernoulliAvailability
 from bandit_envs.laws.derived import FeasibleShare
 from gpbandits import evaluate
-from gpbandits.evaluation.safety import reachable
+from gpbandits.evaluation.truth import reachable
 
 NAMES = [name for name in agents.names() if resolve_agent(name).make.__module__ == safe.__name__]
 TWO = (cost, lambda x: 0.2 - x[:, 0])

@@ -10,12 +10,11 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from base64 import b64decode
 from pathlib import Path
 from urllib.parse import urlencode
 
 import pytest
-from pages import browser, needs_browser
+from pages import browser, needs_browser, until
 
 from gpbandits.board.app import Choice, film, state_of
 from gpbandits.experiments import load_study, open_results
@@ -152,32 +151,16 @@ def test_nothing_listens_beyond_this_machine_and_other_hosts_are_refused(place):
 @pytest.mark.parametrize("size", [(1280, 900), (390, 844)], ids=["desktop", "phone"])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_a_browser_clicks_through_the_board(place, tmp_path, size, scheme):
-    with browser(tmp_path / "p") as opened:
-        opened.execute_cdp_cmd(
-            "Emulation.setDeviceMetricsOverride",
-            {"width": size[0], "height": size[1], "deviceScaleFactor": 1, "mobile": False},
-        )
-        opened.execute_cdp_cmd(
-            "Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
-        )
+    with browser(tmp_path / "p", *size, scheme) as opened:
         _click_through(opened, place[0])
-        shot = opened.execute_cdp_cmd("Page.captureScreenshot", {"captureBeyondViewport": True})["data"]
-        (tmp_path / f"board-{size[0]}-{scheme}.png").write_bytes(b64decode(shot))
 
 
 def _click_through(opened, address):
     def find(css):
         return opened.find_element("css selector", css)
 
-    def until(condition):
-        for _ in range(200):
-            if condition():
-                return
-            time.sleep(0.1)
-        raise AssertionError(opened.page_source)
-
     opened.get(address)
-    until(lambda: "8 done" in find("#summary").text)
+    until(lambda: "8 done" in find("#summary").text, lambda: opened.page_source)
     assert find("#name").text == "small & <b>safe</b>"
     until(lambda: opened.find_elements("css selector", "#curve svg .line"))
     find("#curve-environment option:nth-child(2)").click()

@@ -6,14 +6,12 @@ import errno
 import json
 import os
 import threading
-import time
 import urllib.error
 import urllib.request
-from base64 import b64decode
 from contextlib import contextmanager
 
 import pytest
-from pages import browser, needs_browser
+from pages import browser, needs_browser, until
 
 from agents import Linear
 from agents.tuning import PreferenceTuner
@@ -182,14 +180,11 @@ def test_a_file_of_another_tuner_is_refused(tmp_path):
 @pytest.mark.parametrize("size", [(1280, 1500), (390, 844)], ids=["desktop", "phone"])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_a_person_clicks_which_is_better(tmp_path, size, scheme):
-    metrics = {"width": size[0], "height": size[1], "deviceScaleFactor": 1, "mobile": False}
-    media = {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
-    with served(tmp_path / "tuner.json") as address, browser(tmp_path / "p") as opened:
-        opened.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
-        opened.execute_cdp_cmd("Emulation.setEmulatedMedia", media)
+    with (
+        served(tmp_path / "tuner.json") as address,
+        browser(tmp_path / "p", *size, scheme) as opened,
+    ):
         click(opened, address)
-        shot = opened.execute_cdp_cmd("Page.captureScreenshot", {"captureBeyondViewport": True})["data"]
-        (tmp_path / f"pictures-{size[0]}-{scheme}.png").write_bytes(b64decode(shot))
     told = [each.outcome for each in PreferenceTuner.load(tmp_path / "tuner.json").questions[:-1]]
     assert len(told) == 13
     assert told[-1] == 0.5
@@ -214,11 +209,3 @@ def click(opened, address):
     assert len(opened.find_elements("css selector", "#mean .star")) == 1
     assert "brightness" in find("#recommended").text
     assert opened.execute_script("return document.documentElement.scrollWidth <= innerWidth")
-
-
-def until(condition):
-    for _ in range(300):
-        if condition():
-            return
-        time.sleep(0.1)
-    raise AssertionError("waited in vain")

@@ -35,32 +35,39 @@ DELAYED = {"delayed": stages()["delay"]}
 class Careful(FirstArm):
     """Uniform plays of its own generator: keeps every rule."""
 
-    def __init__(self, setting: Any):
-        self.num_arms = len(setting.arms)
+    def __init__(self, setting):
+        self.setting, self.num_arms = setting, None if setting.continuous else len(setting.arms)
 
-    def reset(self, seed: int) -> None:
+    def reset(self, seed):
         self.rng = np.random.default_rng(seed)
 
-    def act(self, observation: Any) -> Any:
+    def act(self, observation):
         return int(self.rng.integers(self.num_arms))
 
 
 class Learner(Careful):
     """Plays the best arm that has arrived, or explores; a user's agent without a trial axis."""
 
-    def reset(self, seed: int) -> None:
+    def reset(self, seed):
         super().reset(seed)
-        self.played: list[int] = []
-        self.best = (-np.inf, 0)
+        self.played, self.best = [], (-np.inf, 0)
 
-    def act(self, observation: Any) -> Any:
+    def act(self, observation):
         return super().act(observation) if self.rng.random() < 0.5 else self.best[1]
 
-    def update(self, observation: Any, action: Any, reward: Any, info: dict[str, Any]) -> None:
+    def update(self, observation, action, reward, info):
         self.played.append(action)
         mask = info["feedback_mask"]
         for step, value in zip(info["feedback_step"][mask], info["feedback_reward"][mask], strict=True):
             self.best = max(self.best, (float(value), self.played[step]))
+
+
+def careful(name, **members):
+    """An agent that keeps every rule but for these members."""
+    for method, each in members.items():
+        if callable(each):
+            each.__name__ = method
+    return type(name, (Careful,), members)
 
 
 # --- agents that pass ---
@@ -83,10 +90,10 @@ def test_every_registered_agent_passes_with_one_feature_after_the_other(name):
 
 def test_the_global_generators_are_left_as_they_were():
     class Global(Careful):
-        def reset(self, seed: int) -> None:
+        def reset(self, seed):
             np.random.seed(seed % 2**32)  # noqa: NPY002 (what such an agent does)
 
-        def act(self, observation: Any) -> Any:
+        def act(self, observation):
             return int(np.random.randint(self.num_arms))  # noqa: NPY002
 
     before = np.random.get_state(legacy=False)  # noqa: NPY002
@@ -101,50 +108,22 @@ class WithoutUpdate:
     def __init__(self, setting: Any):
         pass
 
-    def reset(self, seed: int) -> None:
+    def reset(self, seed):
         pass
 
-    def act(self, observation: Any) -> Any:
+    def act(self, observation):
         return 0
 
 
-class PlaysNaN(Careful):
-    def act(self, observation: Any) -> Any:
-        return float("nan")
-
-
-class PlaysBeyondTheBox(Careful):
-    def __init__(self, setting: Any):
-        self.dim = setting.dim
-
-    def act(self, observation: Any) -> Any:
-        return np.full(self.dim, 1.001)
-
-
-class PlaysOneTooFar(Careful):
-    def act(self, observation: Any) -> Any:
-        return self.num_arms
-
-
-class PlaysAnArray(Careful):
-    def act(self, observation: Any) -> Any:
-        return np.array([0])
-
-
-class IgnoresTheSeed(Careful):
-    def reset(self, seed: int) -> None:
-        self.rng = np.random.default_rng()
-
-
 class DoesNotForget(Careful):
-    def __init__(self, setting: Any):
+    def __init__(self, setting):
         super().__init__(setting)
         self.age = 0
 
-    def reset(self, seed: int) -> None:
+    def reset(self, seed):
         pass
 
-    def act(self, observation: Any) -> Any:
+    def act(self, observation):
         self.age += 1
         return self.age % self.num_arms
 
@@ -152,75 +131,57 @@ class DoesNotForget(Careful):
 class SharesStateInItsClass(Careful):
     made = 0
 
-    def __init__(self, setting: Any):
+    def __init__(self, setting):
         super().__init__(setting)
         type(self).made += 1
         self.number = self.made
 
-    def act(self, observation: Any) -> Any:
+    def act(self, observation):
         return self.number % self.num_arms
 
 
 class ReadsTheOracle(Careful):
-    def reset(self, seed: int) -> None:
+    def reset(self, seed):
         super().reset(seed)
         self.regret = 0.0
 
-    def act(self, observation: Any) -> Any:
+    def act(self, observation):
         return int(self.regret * 1e6) % self.num_arms
 
-    def update(self, observation: Any, action: Any, reward: Any, info: dict[str, Any]) -> None:
+    def update(self, observation, action, reward, info):
         self.regret = abs(info["oracle"]["regret"])
 
 
 class LooksWhetherThereIsAnOracle(Careful):
-    def reset(self, seed: int) -> None:
+    arm = 0
+
+    def reset(self, seed):
         self.arm = 0
 
-    def act(self, observation: Any) -> Any:
+    def act(self, observation):
         return self.arm
 
-    def update(self, observation: Any, action: Any, reward: Any, info: dict[str, Any]) -> None:
+    def update(self, observation, action, reward, info):
         self.arm = int("oracle" in info)
 
 
-class ChangesInfo(Careful):
-    def update(self, observation: Any, action: Any, reward: Any, info: dict[str, Any]) -> None:
-        info["feedback_reward"] -= 0.5
-
-
-class AddsToInfo(Careful):
-    def update(self, observation: Any, action: Any, reward: Any, info: dict[str, Any]) -> None:
-        info["seen"] = True
-
-
 class ChangesTheObservation(Careful):
-    def act(self, observation: Any) -> Any:
+    def act(self, observation):
         observation += 0.25
         return super().act(observation)
-
-
-class NeedsFeedbackInEveryRound(Careful):
-    def update(self, observation: Any, action: Any, reward: Any, info: dict[str, Any]) -> None:
-        info["feedback_reward"][info["feedback_mask"]][0]
 
 
 class CreditsTheArmJustPlayed(Learner):
     """Right where feedback is immediate."""
 
-    def update(self, observation: Any, action: Any, reward: Any, info: dict[str, Any]) -> None:
+    def update(self, observation, action, reward, info):
         for value in info["feedback_reward"][info["feedback_mask"]]:
             self.best = max(self.best, (float(value), action))
 
 
 class CreditsTheSum(Learner):
-    def update(self, observation: Any, action: Any, reward: Any, info: dict[str, Any]) -> None:
+    def update(self, observation, action, reward, info):
         self.best = max(self.best, (float(reward), action))
-
-
-class NeverReturns(Careful):
-    def act(self, observation: Any) -> Any:
-        time.sleep(3600.0)
 
 
 class Batched(FirstArm):
@@ -232,7 +193,7 @@ class Batched(FirstArm):
     def reset(self, seed: Any) -> None:
         self.rng = np.random.default_rng(seed)
 
-    def act(self, observation: Any) -> Any:
+    def act(self, observation):
         return self.rng.integers(self.num_arms, size=self.num_trials)
 
 
@@ -243,7 +204,7 @@ class Changes(Careful):
         super().__init__(setting)
         self.setting, self.what = setting, what
 
-    def act(self, observation: Any) -> Any:
+    def act(self, observation):
         self.what(self.setting)
         return super().act(observation)
 
@@ -282,17 +243,13 @@ def test_what_a_module_changes_once_as_it_is_imported_is_no_mistake():
     class Importing(Careful):
         loaded: ClassVar[list[int]] = []
 
-        def act(self, observation: Any) -> Any:
+        def act(self, observation):
             if not self.loaded:
                 self.loaded.append(1)
                 warnings.simplefilter("ignore", FutureWarning)
             return super().act(observation)
 
     check_agent(Importing, FEW)
-
-
-class AlarmsInAnyOrder(Careful):
-    alarms = (3, 2)
 
 
 class Mistake(NamedTuple):
@@ -302,29 +259,54 @@ class Mistake(NamedTuple):
     environments: Any = FEW
 
 
+ALIKE = "a batch plays what its trials play alone", "a trial not to depend on the others.*round 0"
+AGAIN = "same seed, same actions"
+ARM = r"element of Discrete\(20\), but it returned"
+IN_PLACE = "nothing changed in place"
 MISTAKES = [
-    Mistake(AlarmsInAnyOrder, "alarms", r"None or ascending rounds in 0\.\..*it was \(3, 2\)"),
+    Mistake(careful("Alarms", alarms=(3, 2)), "alarms", r"None or ascending rounds .*it was \(3, 2\)"),
     Mistake(WithoutUpdate, "interface", "WithoutUpdate has no update.*empty update"),
-    Mistake(PlaysNaN, "valid actions", r"element of Discrete\(20\), but it returned nan"),
-    Mistake(PlaysOneTooFar, "valid actions", r"element of Discrete\(20\), but it returned 20"),
-    Mistake(PlaysAnArray, "valid actions", r"element of Discrete\(20\), but it returned array\(\[0\]\)"),
-    Mistake(PlaysBeyondTheBox, "valid actions", r"element of Box\(.*returned array\(\[ ?1.*", BOX),
-    Mistake(IgnoresTheSeed, "same seed, same actions", "reset with the same seed to start anew.*in round"),
+    Mistake(careful("PlaysNaN", act=lambda self, seen: np.nan), "valid actions", f"{ARM} nan"),
+    Mistake(careful("OneTooFar", act=lambda self, seen: self.num_arms), "valid actions", f"{ARM} 20"),
     Mistake(
-        DoesNotForget, "same seed, same actions", "reset with the same seed to start anew, but in round 0"
+        careful("Array", act=lambda self, seen: np.array([0])), "valid actions", rf"{ARM} array\(\[0\]\)"
     ),
     Mistake(
-        SharesStateInItsClass, "same seed, same actions", "two instances with the same seed to play alike"
+        careful("BeyondTheBox", act=lambda self, seen: np.full(self.setting.dim, 1.001)),
+        "valid actions",
+        r"element of Box\(.*returned array\(\[ ?1.*",
+        BOX,
     ),
+    Mistake(
+        careful("IgnoresTheSeed", reset=lambda self, seed: setattr(self, "rng", np.random.default_rng())),
+        AGAIN,
+        "reset with the same seed to start anew.*in round",
+    ),
+    Mistake(DoesNotForget, AGAIN, "reset with the same seed to start anew, but in round 0"),
+    Mistake(SharesStateInItsClass, AGAIN, "two instances with the same seed to play alike"),
     Mistake(
         ReadsTheOracle, "honesty", r'not to depend on info\["oracle"\], but in round 1 .*privileged = True'
     ),
     Mistake(LooksWhetherThereIsAnOracle, "honesty", "but in round 1 1 became 0"),
-    Mistake(ChangesInfo, "nothing changed in place", "not to modify the info that it is given.*copy arrays"),
-    Mistake(AddsToInfo, "nothing changed in place", "the info was changed"),
-    Mistake(ChangesTheObservation, "nothing changed in place", "the observation was changed"),
     Mistake(
-        NeedsFeedbackInEveryRound, "no errors", "update.*raised IndexError.*feedback_mask.*False", DELAYED
+        careful("Changes", update=lambda self, seen, arm, reward, info: info.update(feedback_reward=0.5)),
+        IN_PLACE,
+        "not to modify the info that it is given.*copy arrays",
+    ),
+    Mistake(
+        careful("Adds", update=lambda self, seen, arm, reward, info: info.update(seen=True)),
+        IN_PLACE,
+        "the info was changed",
+    ),
+    Mistake(ChangesTheObservation, IN_PLACE, "the observation was changed"),
+    Mistake(
+        careful(
+            "NeedsFeedback",
+            update=lambda self, seen, arm, reward, info: info["feedback_reward"][info["feedback_mask"]][0],
+        ),
+        "no errors",
+        "update.*raised IndexError.*feedback_mask.*False",
+        DELAYED,
     ),
     Mistake(
         CreditsTheArmJustPlayed,
@@ -332,15 +314,8 @@ MISTAKES = [
         r'as if the arm just .*of the round info\["feedback_step"\]',
         DELAYED,
     ),
-    Mistake(
-        CreditsTheSum,
-        "late rewards",
-        "as if the arm just played.*reward is the sum of all delivered",
-        DELAYED,
-    ),
-    Mistake(
-        Batched, "a batch plays what its trials play alone", "a trial not to depend on the others.*round 0"
-    ),
+    Mistake(CreditsTheSum, "late rewards", "as if the arm just played.*reward is the sum of all", DELAYED),
+    Mistake(Batched, *ALIKE),
 ]
 
 
@@ -358,18 +333,14 @@ def test_each_mistake_is_caught_and_named(mistake):
 
 
 def test_an_agent_that_never_returns_is_caught_in_time():
-    with pytest.raises(
-        AgentCheckError, match=r"\[finite time\] expected all checks to end within 0.2 s"
-    ) as caught:
-        check_agent(NeverReturns, FEW, time_limit=0.2)
+    sleeping = careful("NeverReturns", act=lambda self, seen: time.sleep(3600.0))
+    with pytest.raises(AgentCheckError, match=r"\[finite time\] .* to end within 0.2 s") as caught:
+        check_agent(sleeping, FEW, time_limit=0.2)
     assert "larger time_limit" in str(caught.value)
 
 
 def test_an_agent_that_reads_the_oracle_may_say_so():
-    class Privileged(ReadsTheOracle):
-        privileged = True
-
-    check_agent(Privileged, FEW)
+    check_agent(type("Privileged", (ReadsTheOracle,), {"privileged": True}), FEW)
 
 
 def test_an_agent_that_cannot_be_made_shows_its_own_error():

@@ -4,6 +4,7 @@ import threading
 
 import numpy as np
 import pytest
+from players import FirstArm
 
 from agents.registry import resolve_agent
 from bandit_envs.problems import build
@@ -72,44 +73,26 @@ OF_PARTS = {"num_arms": 20, "horizon": 12, "delay": {"law": "poisson", "mean": 2
 PLAYERS = {"batch": "gp-ts", "held": ("gp-ucb", {"repeat": 2.0}), "random": "random"}
 
 
-class Rotating:
+class Rotating(FirstArm):
     """An agent of one trial at a time."""
 
-    def __init__(self, setting):
-        self.round = 0
-
     def reset(self, seed):
-        self.round = 0
+        self.round = -1
 
     def act(self, observation):
-        return self.round
-
-    def update(self, observation, action, reward, info):
         self.round += 1
+        return self.round
 
 
 @pytest.mark.long
 def test_two_processes_play_the_trials_that_one_plays():
     told, agents = [], PLAYERS | {"alone": Rotating}
     problem = build("gp", OF_PARTS)
-    one = evaluate(problem, agents, trials=5, seed=3, first_trial=2, checkpoints=[4, 12])
-    two = evaluate(
-        problem,
-        agents,
-        trials=5,
-        seed=3,
-        first_trial=2,
-        checkpoints=[4, 12],
-        workers=2,
-        progress=lambda name, count: told.append((name, count)),
-    )
+    asked = {"trials": 5, "seed": 3, "first_trial": 2, "checkpoints": [4, 12]}
+    one = evaluate(problem, agents, **asked)
+    two = evaluate(problem, agents, **asked, workers=2, progress=lambda *each: told.append(each))
     assert sorted(told) == sorted((name, count) for name in agents for count in (3, 2))
-    assert list(two.records) == list(one.records)
-    np.testing.assert_array_equal(two.rounds, one.rounds)
-    for label, record in one.records.items():
-        for name, value in record._replace(seconds=None)._asdict().items():
-            if value is not None:
-                np.testing.assert_equal(value, getattr(two.records[label], name), err_msg=name)
+    assert_same(one, two)
 
 
 def test_what_cannot_be_sent_to_another_process_is_refused():

@@ -9,7 +9,7 @@ from bandit_envs.problems import build
 from gpbandits import Result, evaluate
 from gpbandits.evaluation.loop import trial_seeds
 from gpbandits.evaluation.result import join_trials
-from gpbandits.evaluation.safety import Covering, reachable
+from gpbandits.evaluation.truth import Covering, reachable
 
 KEYWORDS = {"num_arms": 25, "horizon": 30, "safe_seed": True, "num_contexts": 1}
 AGENTS = {"config": "config", "safe": ("safe-ucb", {"cost_width": 2.0}), "losbo": "losbo"}
@@ -126,7 +126,7 @@ def test_blocks_of_points_reach_what_all_of_them_reach(monkeypatch):
     seed = np.zeros(60, dtype=bool)
     seed[costs.max(axis=0).argmin()] = True
     whole = reachable(costs, seed, points, [4.0, 8.0])
-    monkeypatch.setattr("gpbandits.evaluation.safety.BLOCK_BYTES", 1)
+    monkeypatch.setattr("gpbandits.evaluation.truth.BLOCK_BYTES", 1)
     np.testing.assert_array_equal(reachable(costs, seed, points, [4.0, 8.0]), whole)
     assert 1 < whole.sum() < 60
 
@@ -168,11 +168,3 @@ def test_what_is_reached_is_what_slopes_carry_step_by_step():
     assert (few <= reached).all()
     assert SEED.sum() < few.sum() < reached.sum()
     assert reachable(COSTS, SEED, LINE, [1e9]).sum() == 1
-
-
-def test_each_cost_has_its_own_point_and_slope():
-    both = np.concatenate([COSTS, 0.2 - LINE.T])  # the second is kept from 0.2 on
-    start = np.zeros(41, dtype=bool)
-    start[10] = True
-    reached = reachable(both, start, LINE, [1.0, 1.0])
-    np.testing.assert_array_equal(reached, (both <= 1e-15).all(axis=0) & (LINE[:, 0] < 0.5))

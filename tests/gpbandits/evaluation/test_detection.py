@@ -69,12 +69,6 @@ def test_alarms_are_matched_as_defined(seed):
     np.testing.assert_array_equal(found.false, false)
 
 
-def test_an_alarm_in_the_first_round_of_a_segment_detects_at_once_and_a_second_is_false():
-    found = match_alarms(np.array([3, 10, 11, 30]), np.array([10, 20, 30]))
-    np.testing.assert_array_equal(found.delays, [0, np.nan, 0])
-    np.testing.assert_array_equal(found.false, [3, 11])
-
-
 @pytest.mark.parametrize("agent", [Detector, one_by_one])
 def test_evaluate_reads_the_alarms_and_the_changes_of_every_trial(agent):
     result = evaluate("GPBandit-GP-v0", {"d": agent, "r": "random"}, trials=3, env_kwargs=SMALL)
@@ -89,11 +83,10 @@ def test_evaluate_reads_the_alarms_and_the_changes_of_every_trial(agent):
     np.testing.assert_array_equal(found.false_alarms, [2, 2, 2])
 
 
-@pytest.mark.parametrize("agent", [Detector, one_by_one])
-def test_alarms_at_the_changes_of_a_replay_are_right_ones(agent):
+def test_alarms_at_the_changes_of_a_replay_are_right_ones():
     rows = RecordedValues(np.random.default_rng(0).normal(size=(3, 25)))
     replayed = by_hand(reward=rows, drift=Replay(10), horizon=30)
-    found = evaluate(replayed, {"d": agent}, trials=3).detections["d"]
+    found = evaluate(replayed, {"d": Detector}, trials=3).detections["d"]
     assert (found.mean_delay, found.missed_share, found.false_alarms_a_run) == (2.0, 0.5, 2.0)
 
 

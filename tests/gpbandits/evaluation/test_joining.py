@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from players import FirstArm
 
-from gpbandits import Result, Results, evaluate
+from gpbandits import Result, Results, evaluate, trial_seeds
 
 PLACE = {"num_arms": 20, "horizon": 15}
 AGENTS = ["gp-ucb", "random"]
@@ -75,25 +75,13 @@ class FailingError(Exception):
 class Failing(FirstArm):
     """Plays the first arm, and raises in the third trial."""
 
-    def __init__(self, setting):
-        self.trials = 0
-
     def reset(self, seed):
         self.seed = seed
 
     def act(self, observation):
-        if self.seed in THIRD:
+        if self.seed == trial_seeds(0, 2)[1]:
             raise FailingError(3, "no third trial")
         return 0
-
-
-def _third() -> set[int]:
-    from gpbandits import trial_seeds
-
-    return {trial_seeds(0, 2)[1]}
-
-
-THIRD = _third()
 
 
 @pytest.mark.parametrize("keywords", [{}, {"workers": 2}, {"folder": "kept"}], ids=str)

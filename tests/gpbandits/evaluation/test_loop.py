@@ -1,4 +1,6 @@
-"""One loop, the same trials for all, and no look at the truth."""
+"""One loop, the same trials for all, no look at the truth, and a callback that hears every round."""
+
+from __future__ import annotations
 
 import random
 from functools import partial
@@ -11,9 +13,9 @@ from sklearn.gaussian_process.kernels import RBF
 
 import agents
 import bandit_envs  # noqa: F401 (registers the ids)
-from agents.registry import resolve_agent
 from agents.rl.policy import Policy
 from bandit_envs import BanditEnv, Problem
+from bandit_envs.environment.info import Round
 from bandit_envs.problems import build
 from gpbandits.evaluation import Result, evaluate, trial_seeds
 
@@ -110,12 +112,13 @@ def test_environments_come_as_ids_problems_and_callables():
         np.testing.assert_array_equal(results[0].actions["gp-ucb"], other.actions["gp-ucb"])
 
 
-@pytest.mark.parametrize("keywords", [{"continuous": True, "dim": 1}, {"num_constraints": 1}])
+@pytest.mark.parametrize("keywords", [{"continuous": True, "dim": 1}, {"num_constraints": 2}])
 def test_agents_without_a_trial_axis_are_recorded_in_the_shapes_of_those_with_one(keywords):
     environment = "GPBandit-Constrained-v0" if "num_constraints" in keywords else "GPBandit-RKHS-v0"
     both = {"batch": "random", "single": lambda setting: agents.make("random", setting)}
     result = evaluate(environment, both, trials=2, env_kwargs={"num_arms": 12, "horizon": 6, **keywords})
     batch, single = result.records["batch"], result.records["single"]
+    assert batch.cost.shape == (2, 6, keywords.get("num_constraints", 0))
     for name in ("regret", "simple_regret", "cost", "violation", "action"):
         np.testing.assert_array_equal(getattr(batch, name), getattr(single, name))
 
@@ -125,24 +128,13 @@ def test_a_seed_shares_no_trial_with_the_next_and_no_stream_with_the_agents():
     assert len({word for pair in seeds for word in pair}) == 300
 
 
-class Vandal(Scripted):
-    """Changes the model that it is given."""
-
-    def __init__(self, setting):
-        super().__init__(setting)
-        setting.kernel.length_scale = 5.0
-
-
-def test_an_agent_that_changes_its_kernel_changes_it_for_nobody_else():
+def test_an_environment_publishes_copies_of_its_kernel():
     problem = build("rkhs", SMALL | {"continuous": True})
     env = BanditEnv(problem)
-    Vandal(env.setting)
-    env.reset(seed=0)
-    Vandal(env.setting)
+    for _ in range(2):
+        env.setting.kernel.length_scale = 5.0
+        env.reset(seed=0)
     assert problem.kernel == RBF(0.2)
-    after = evaluate(build("gp", SMALL), {"vandal": Vandal, "it": "gp-ucb"}, trials=3)
-    alone = evaluate(build("gp", SMALL), {"it": "gp-ucb"}, trials=3)
-    np.testing.assert_array_equal(after.actions["it"], alone.actions["it"])
 
 
 def test_progress_is_told_trial_by_trial():
@@ -276,26 +268,95 @@ def test_an_error_says_which_agent_and_trials_it_came_from():
     assert caught.value.__notes__ == ["in trials 0..0", "while agent 'far' played"]
 
 
-@pytest.mark.parametrize("num_constraints", [1, 2])
-def test_an_agent_of_one_trial_has_costs_and_violations_like_one_of_many(num_constraints):
-    keywords = {"horizon": 12, "num_arms": 20, "num_constraints": num_constraints}
-    one = resolve_agent("random")
-    result = evaluate(
-        "GPBandit-Constrained-v0",
-        {"many": "random", "one": lambda setting: one(setting)},
-        trials=3,
-        env_kwargs=keywords,
-    )
-    assert result.costs["one"].shape == (3, 12, num_constraints)
-    np.testing.assert_array_equal(result.costs["one"], result.costs["many"])
-    np.testing.assert_array_equal(result.violation["one"], result.violation["many"])
-
-
 @pytest.mark.parametrize("track", [object(), "two\nlines", 3])
 def test_a_track_that_is_no_text_is_refused(track):
-    class OfATrack(FirstArm):
-        pass
-
-    OfATrack.track = track
+    agent = type("OfATrack", (FirstArm,), {"track": track})
     with pytest.raises(ValueError, match="track of an agent must be None or text in one line"):
-        evaluate("GPBandit-GP-v0", {"a": OfATrack}, trials=1, env_kwargs={"horizon": 3, "num_arms": 3})
+        evaluate("GPBandit-GP-v0", {"a": agent}, trials=1, env_kwargs={"horizon": 3, "num_arms": 3})
+
+
+FEW = {"num_arms": 8, "horizon": 6, "num_constraints": 1}
+
+
+class OneByOne(FirstArm):
+    """An agent without a trial axis."""
+
+    def reset(self, seed):
+        self.rng = np.random.default_rng(seed)
+
+    def act(self, observation):
+        return int(self.rng.integers(8))
+
+    def update(self, observation, action, reward, info):
+        assert "oracle" not in info
+
+
+def heard(callback=None, **options):
+    entrants = {"GP-UCB": "gp-ucb", "mine": OneByOne}
+    keywords = {"trials": 3, "first_trial": 2, "seed": 4, "env_kwargs": FEW} | options
+    return evaluate("GPBandit-GP-v0", entrants, callback=callback, **keywords)
+
+
+@pytest.mark.parametrize("options", [{}, {"checkpoints": [2, 6]}], ids=["all rounds", "some recorded"])
+def test_a_callback_hears_of_every_round_what_the_result_says(options):
+    rounds = []
+    result = heard(rounds.append, **options)
+    whole = heard()
+    assert np.array_equal(result.actions["mine"][:, -1], whole.actions["mine"][:, -1])
+    for name in result.records:
+        for key in ("regret", "violation"):
+            told = np.full((3, FEW["horizon"]), np.nan)
+            for seen in rounds:
+                if seen.agent == name:
+                    told[seen.trial - 2, seen.round - 1] = getattr(seen, key)
+            np.testing.assert_allclose(told, getattr(whole.records[name], key), rtol=1e-12)
+
+
+def test_a_callback_cannot_change_what_an_agent_sees():
+    def scribble(seen):
+        seen.regret[:] = np.nan
+        seen.violation[:] = np.nan
+
+    for name, record in heard(scribble).records.items():
+        assert np.array_equal(record.action, heard().records[name].action)
+        assert np.array_equal(record.regret, heard().records[name].regret)
+
+
+def test_rounds_after_a_spent_budget_are_not_told():
+    rounds = []
+    keywords = {"num_arms": 8, "horizon": 20, "budget": 3.0}
+    result = evaluate("GPBandit-GP-v0", ["random"], trials=1, env_kwargs=keywords, callback=rounds.append)
+    assert len(rounds) == result.played["random"][0] < 20
+
+
+def test_a_loop_of_ones_own_tells_in_the_same_form():
+    env = BanditEnv("gp", **FEW)
+    observation, info = env.reset(seed=0)
+    with pytest.raises(ValueError, match="info must be of a step"):
+        Round.of(info)
+    agent = agents.make("gp-ucb", env)
+    agent.reset(0)
+    action = agent.act(observation)
+    *_, info = env.step(action)
+    seen = Round.of(info, "mine", 3)
+    assert (seen.agent, seen.round, seen.trial.tolist()) == ("mine", 1, [3])
+    assert seen.regret.tolist() == [info["oracle"]["regret"]]
+    assert seen.violation.tolist() == [info["oracle"]["violation"]]
+
+
+def test_errors_of_a_callback_say_who_played():
+    def broken(seen):
+        raise OSError("the tracker is down")
+
+    with pytest.raises(OSError, match="the tracker is down") as caught:
+        heard(broken)
+    assert "while agent 'GP-UCB' played" in caught.value.__notes__
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [({"callback": 3}, "callback must be None or a callable"), ({"workers": 2}, "workers must be 1")],
+)
+def test_callbacks_that_cannot_be_called_are_refused(options, message):
+    with pytest.raises(ValueError, match=message):
+        heard(**{"callback": print} | options)

@@ -11,9 +11,9 @@ from gpbandits.evaluation import record as records
 from gpbandits.evaluation.measures import MEASURES, METRICS, SHARE, Measure, metrics_of, register
 from gpbandits.evaluation.record import join_trials
 from gpbandits.evaluation.statistics import wilson_interval
+from gpbandits.evaluation.tables import summary
 from gpbandits.report.page import views
 from gpbandits.report.standings import relative_losses
-from gpbandits.report.tables import summary
 
 HORIZON = 50
 NUMBERS = {"gp-ucb": 0, "random": 1}  # of agents, for colours

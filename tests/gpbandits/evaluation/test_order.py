@@ -17,9 +17,9 @@ from bandit_envs.problems import data_files
 from gpbandits.evaluation import Result, evaluate
 from gpbandits.evaluation.plots import regret_figure
 from gpbandits.evaluation.statistics import holm, ordered, rank_sets, sign_flip_test
+from gpbandits.evaluation.tables import comparison, growth, safety, spending, summary, timing
 from gpbandits.report.entrants import features_of
 from gpbandits.report.standings import Standings, has_loss
-from gpbandits.report.tables import comparison, growth, safety, spending, summary, timing
 
 PLAYABLE = [
     env_id for env_id, problem in IDS.items() if all(map(find, data_files(problem))) and problem != "duel"

@@ -1,8 +1,6 @@
 """Figures of results as people ask for them: of some agents, of several metrics, on axes of their own."""
 
-import dataclasses
 import itertools
-import os
 from types import SimpleNamespace
 
 import matplotlib.figure
@@ -12,8 +10,8 @@ from matplotlib.figure import Figure
 from matplotlib.image import imread
 from synthetic import result
 
+from gpbandits.evaluation.formats import GREY, marks_in, styles
 from gpbandits.evaluation.learning import learning_curve
-from gpbandits.evaluation.marks import GREY, marks_in, styles
 from gpbandits.evaluation.measures import Overlay
 from gpbandits.evaluation.panels import add_inset, flattened
 from gpbandits.evaluation.statistics import bootstrap_interval
@@ -27,32 +25,8 @@ def legend_title(figure):
     return figure.legends[0].get_title().get_text()
 
 
-def test_pretrained_policies_are_drawn_beside_learners_and_marked():
-    """As in tables: what a table shows a figure draws."""
-    several = result()
-    first, second, *_ = several.agents
-    mixed = dataclasses.replace(several, tracks={first: "pretrained", second: "from scratch"})
-    drawn = legend(mixed.plot())
-    assert {f"{first}‡", second} < set(drawn)
-    assert any(each.startswith("‡ pretrained") for each in drawn)
-
-
 def own_axes(count=1):
     return matplotlib.figure.Figure().subplots(1, count)
-
-
-@pytest.mark.long
-def test_a_plot_is_the_figure_and_writes_nothing_without_a_path(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    figure = result().plot()
-    assert isinstance(figure, matplotlib.figure.Figure)
-    assert os.listdir() == []
-    assert result().plot("r.png").axes
-    assert os.listdir() == ["r.png"]
-
-
-def test_a_notebook_shows_the_figure_without_pyplot():
-    assert result().plot()._repr_png_().startswith(b"\x89PNG")  # pyright: ignore
 
 
 def test_the_chosen_agents_are_drawn_in_their_order():

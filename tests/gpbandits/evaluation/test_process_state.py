@@ -69,16 +69,6 @@ def test_the_next_agent_finds_the_process_as_the_first_one_did(what, tmp_path):
     assert before.changed(ProcessState.now()) == []
 
 
-@pytest.mark.parametrize("what", CHANGES)
-def test_a_change_is_named_and_restored(what, tmp_path):
-    before = ProcessState.now()
-    with preserved_process():
-        CHANGES[what](tmp_path)
-        (named,) = before.changed(ProcessState.now())
-        assert named.startswith(what)
-    assert before.changed(ProcessState.now()) == []
-
-
 def test_a_folder_that_was_removed_does_not_keep_the_rest_from_being_restored(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "gone").mkdir()

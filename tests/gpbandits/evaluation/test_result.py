@@ -1,12 +1,18 @@
 """Results: their arithmetic, files, tables and figures."""
 
+from __future__ import annotations
+
+import re
 import sys
+from pathlib import Path
+from typing import Any
 
 import gymnasium as gym
 import numpy as np
 import pytest
 from synthetic import record, result
 
+from gpbandits import evaluate
 from gpbandits.evaluation.formats import number, text
 from gpbandits.evaluation.result import Record, Result, join_trials
 from gpbandits.evaluation.statistics import bootstrap_interval, paired_difference
@@ -20,13 +26,8 @@ def any_result(request):
 
 
 def assert_same(a, b):
-    assert (a.environment, a.seed, a.privileged, a.first_trial) == (
-        b.environment,
-        b.seed,
-        b.privileged,
-        b.first_trial,
-    )
-    assert (a.agents, a.approximate, a.assuming) == (b.agents, b.approximate, b.assuming)
+    for name in ("environment", "seed", "privileged", "first_trial", "agents", "approximate", "assuming"):
+        assert getattr(a, name) == getattr(b, name)
     np.testing.assert_array_equal(a.rounds, b.rounds)
     for label in a.agents:
         for left, right in zip(a.records[label][:10], b.records[label][:10], strict=True):
@@ -56,12 +57,6 @@ def test_missing_values_thinned_rounds_and_marks_survive_the_file(tmp_path):
     assert_same(Result.load(tmp_path / "r.parquet"), res.at([1, 7, 60]))
 
 
-def test_saving_over_a_file_leaves_nothing_else_behind(tmp_path):
-    for _ in range(2):
-        result().save(tmp_path / "r.parquet")
-    assert [path.name for path in tmp_path.iterdir()] == ["r.parquet"]
-
-
 def test_a_failed_save_leaves_the_old_file_and_nothing_else(tmp_path):
     res = result()
     res.save(tmp_path / "r.parquet")
@@ -72,21 +67,6 @@ def test_a_failed_save_leaves_the_old_file_and_nothing_else(tmp_path):
         res.save(tmp_path / "folder.parquet")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["folder.parquet", "r.parquet"]
     assert_same(Result.load(tmp_path / "r.parquet"), res)
-
-
-def test_thinned_sums_are_exact_at_the_rounds_kept():
-    res = result(num_constraints=1)
-    thin = res.at([1, 2, 10, 60])
-    index = np.array([0, 1, 9, 59])
-    for label in res.agents:
-        np.testing.assert_allclose(thin.regret[label], res.regret[label][:, index])
-        np.testing.assert_allclose(thin.average_regret[label], res.average_regret[label][:, index])
-        np.testing.assert_array_equal(thin.simple_regret[label], res.simple_regret[label][:, index])
-        np.testing.assert_allclose(
-            thin.costs[label].cumsum(axis=1), res.costs[label].cumsum(axis=1)[:, index]
-        )
-        np.testing.assert_array_equal(thin.actions[label], res.actions[label][:, index])
-    assert thin.horizon == res.horizon
 
 
 def test_blocks_of_trials_join_to_the_whole():
@@ -136,12 +116,9 @@ def test_a_foreign_file_is_named(tmp_path):
         Result.load(tmp_path / "f.parquet")
 
 
-def test_a_folder_is_no_file(tmp_path):
+def test_a_folder_and_a_damaged_file_are_named(tmp_path):
     with pytest.raises(ValueError, match="path must be of a file that `save` wrote, not a folder"):
         Result.load(tmp_path)
-
-
-def test_a_damaged_file_is_named(tmp_path):
     result().save(tmp_path / "r.parquet")
     (tmp_path / "r.parquet").write_bytes((tmp_path / "r.parquet").read_bytes()[:-100])
     with pytest.raises(ValueError, match=r"r\.parquet is damaged"):
@@ -202,20 +179,15 @@ def test_numbers_have_three_significant_digits(value, text):
 
 
 @pytest.mark.long
-def test_curves_that_reach_zero_or_are_missing_can_be_drawn_on_logarithmic_axes(tmp_path):
+def test_curves_that_reach_zero_or_are_missing_and_no_regret_at_all_have_logarithmic_axes(tmp_path):
     res = result()
     res.simple_regret["GP-TS"][:, 20:] = 0
     res.simple_regret["GP-UCB"][:] = 0
     res.simple_regret["random"][:, :3] = np.nan
     res.plot(tmp_path / "r.png", scale="log-log", metric="simple_regret")
-
-
-@pytest.mark.long
-def test_no_regret_at_all_can_be_drawn_on_logarithmic_axes(tmp_path):
-    none = result()
-    for each in none.records.values():
+    for each in res.records.values():
         each.regret[:] = 0
-    none.plot(tmp_path / "r.png", scale="log-log")
+    res.plot(tmp_path / "r.png", scale="log-log")
 
 
 @pytest.mark.parametrize(
@@ -246,3 +218,70 @@ def rendered():
     env = gym.make("bandit_envs:GPBandit-GP-v0", render_mode="rgb_array")
     env.reset(seed=0)
     env.render()
+
+
+GUIDE = Path(__file__).parents[3] / "docs" / "guides" / "queries.md"
+PLACES = {
+    "thinned, with costs": (
+        "GPBandit-Constrained-v0",
+        {"num_arms": 6, "horizon": 9},
+        {"checkpoints": [3, 9]},
+    ),
+    "box": ("GPBandit-RKHS-v0", {"horizon": 4, "continuous": True, "dim": 2}, {}),
+}
+
+
+@pytest.mark.sampled(1)
+@pytest.mark.parametrize("place", PLACES)
+def test_a_dataset_has_the_numbers_of_the_result_by_name(place):
+    pytest.importorskip("xarray", reason="needs the extra `query`")
+    env_id, keywords, options = PLACES[place]
+    result = evaluate(env_id, ["random", "gp-ucb"], trials=3, first_trial=2, env_kwargs=keywords, **options)
+    data = result.to_xarray()
+    assert dict(data.sizes) | {"agent": 2, "trial": 3, "round": len(result.rounds)} == dict(data.sizes)
+    assert data.attrs == {"environment": result.environment, "seed": 0}
+    for label, kept in result.records.items():
+        one = data.sel(agent=label)
+        np.testing.assert_array_equal(one["regret"], result.regret[label])
+        np.testing.assert_array_equal(one["round_regret"], kept.regret)
+        np.testing.assert_array_equal(one["simple_regret"], kept.simple_regret)
+        np.testing.assert_array_equal(one["round_violation"], kept.violation)
+        np.testing.assert_array_equal(one["action"], kept.action)
+        np.testing.assert_array_equal(one["seconds"], kept.seconds)
+        assert ("round_cost" in one) == (result.num_constraints > 0)
+        if "round_cost" in one:
+            np.testing.assert_array_equal(one["round_cost"], kept.cost)
+    last = data["regret"].sel(agent="random", trial=4, round=result.rounds[-1])
+    assert float(last) == result.regret["random"][2, -1]
+
+
+@pytest.mark.long
+def test_the_queries_of_the_page_answer_what_the_results_say(tmp_path, monkeypatch):
+    pytest.importorskip("duckdb", reason="needs the extra `query`")
+    pytest.importorskip("xarray", reason="needs the extra `query`")
+    pytest.importorskip("tensorboard", reason="needs the extra `trackers`")
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, Any] = {"__name__": "__main__"}
+    for block in re.findall(r"^```python\n(.*?)^```", GUIDE.read_text(encoding="utf-8"), re.M | re.S):
+        exec(compile(block, GUIDE.name, "exec", dont_inherit=True), names)
+    results = {label: Result.load(f"asked/results/{label}.parquet") for label in ("smooth", "rkhs")}
+    regret = {
+        (place, agent): curve for place, result in results.items() for agent, curve in result.regret.items()
+    }
+    best = {(place, agent): (mean, n) for place, agent, mean, n in names["best"].fetchall()}
+    assert best == {key: (pytest.approx(curve[:, -1].mean()), 6) for key, curve in regret.items()}
+    for agent, t, mean, error in names["growth"].fetchall():
+        values = regret["smooth", agent][:, t - 1]
+        assert (mean, error) == (pytest.approx(values.mean()), pytest.approx(values.std(ddof=1) / 6**0.5))
+    gap = regret["smooth", "narrow"][:, -1] - regret["smooth", "wide"][:, -1]
+    assert names["paired"].fetchall() == [(pytest.approx(gap.mean()), pytest.approx((gap < 0).mean()))]
+    places = {"GPBandit-GP-v0": "smooth", "GPBandit-RKHS-v0": "rkhs"}
+    labels = {1.0: "narrow", 3.0: "wide"}
+    swept = names["swept"].fetchall()
+    assert len(swept) == 4
+    for place, width, mean in swept:
+        assert mean == pytest.approx(regret[places[place], labels[width]][:, -1].mean())
+    assert {(agent, version) for agent, _, _, version in names["slowest"].fetchall()} == {
+        ("gp-ucb", np.__version__),
+        ("random", np.__version__),
+    }

@@ -13,8 +13,8 @@ from gpbandits import evaluate
 from gpbandits.evaluation import Result
 from gpbandits.evaluation.measures import metrics_of
 from gpbandits.evaluation.record import budget_grid, over_budget
+from gpbandits.evaluation.tables import comparison, summary
 from gpbandits.report.standings import Standings, relative_losses
-from gpbandits.report.tables import comparison, summary
 
 ENVIRONMENT = {"num_arms": 20, "budget": {"law": "gp", "budget": 6, "noise_std": 0.1}}
 
@@ -61,18 +61,6 @@ def test_a_file_keeps_what_was_spent(tmp_path):
         np.testing.assert_array_equal(again.budget_regret[label], result.budget_regret[label])
         np.testing.assert_array_equal(again.played[label], result.played[label])
     assert {"round_spent", "round_shortfall"} <= set(result.to_frame().columns)
-
-
-def test_checkpoints_keep_the_sums():
-    whole = played()
-    rounds = np.unique(np.geomspace(1, whole.horizon, 7).astype(int))
-    for thin in (whole.at(rounds), played(checkpoints=tuple(rounds.tolist()))):
-        for label in whole.agents:
-            np.testing.assert_allclose(thin.spent[label], whole.spent[label][:, rounds - 1])
-            np.testing.assert_array_equal(
-                thin.simple_regret[label], whole.simple_regret[label][:, rounds - 1]
-            )
-            np.testing.assert_array_equal(thin.played[label], whole.played[label])
 
 
 def test_a_curve_over_the_budget_is_what_a_trial_had_when_that_was_spent():

@@ -6,6 +6,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 from gymnasium.envs.registration import WrapperSpec
+from players import FirstArm
 
 from agents.rl.training import plain_problem
 from bandit_envs.environment.envs import BanditEnv, make
@@ -56,18 +57,12 @@ def test_a_trial_does_not_depend_on_how_many_there_are(registered, agent):
         np.testing.assert_allclose(among.regret[agent][:1], alone.regret[agent], atol=1e-9)
 
 
-class Even:
-    def __init__(self, setting):
-        self.arms = len(setting.arms)
-
+class Even(FirstArm):
     def reset(self, seed):
         self.rng = np.random.default_rng(seed)
 
     def act(self, observation):
-        return int(self.rng.integers(self.arms))
-
-    def update(self, *round_):
-        pass
+        return int(self.rng.integers(SMALL["num_arms"]))
 
 
 def test_all_agents_play_the_same_environment(registered):
@@ -85,10 +80,8 @@ def test_a_limit_that_was_registered_holds(registered):
     assert evaluate("Shorter-v0", ["random"], trials=3, env_kwargs=SMALL).horizon == 5
     unlimited = Stage("Shorter-v0", SMALL | {"max_episode_steps": -1})
     assert (unlimited.horizon, unlimited.limit) == (12, None)
-    assert (
-        evaluate("GPBandit-GP-v0", ["gp-ucb"], trials=2, env_kwargs=SMALL | {"max_episode_steps": -1}).horizon
-        == 12
-    )
+    keywords = SMALL | {"max_episode_steps": -1}
+    assert evaluate("GPBandit-GP-v0", ["gp-ucb"], trials=2, env_kwargs=keywords).horizon == 12
 
 
 def test_only_what_is_nothing_more_than_a_problem_is_played_side_by_side(registered):

@@ -6,8 +6,8 @@ import json
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
+from study_cases import called
 
-from gpbandits import cli
 from gpbandits.evaluation import evaluate
 from gpbandits.evaluation.parquet import read_metadata
 from gpbandits.evaluation.result import Result
@@ -127,9 +127,9 @@ def test_the_command_ranks_an_agent_beside_an_archive_and_plays_no_other(
 ):
     monkeypatch.chdir(tmp_path)
     command = ["leaderboard", "--suite", "real", "--against", str(folder), "--agent", OWN, "--workers", "1"]
-    with pytest.raises(SystemExit) as stop:
-        cli.main([*command, "--trials", "6", "--horizon", "8", "--seed", "3", "--out", "page"])
-    assert stop.value.code == 0, capsys.readouterr().err
+    shape = "--trials 6 --horizon 8 --seed 3 --out page"
+    code, _, err = called(capsys, *command, *shape.split())
+    assert code == 0, err
     page = (tmp_path / "page" / "leaderboard-real.md").read_text()
     assert f"| {OWN} | " in page
     assert "| pure-exploration | " in page

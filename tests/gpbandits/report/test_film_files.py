@@ -71,9 +71,7 @@ def test_a_title_is_no_markup(film):
 @pytest.mark.parametrize("width", [390, 1280])
 def test_the_slider_shows_the_pictures_in_a_browser(film, width, tmp_path):
     film.save(tmp_path / "it.html")
-    with browser(tmp_path / "profile") as opened:
-        metrics = {"width": width, "height": 844, "deviceScaleFactor": 1, "mobile": width < 600}
-        opened.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+    with browser(tmp_path / "profile", width) as opened:
         opened.get((tmp_path / "it.html").as_uri())
         seen = set()
         for value in range(1, 5):
@@ -93,9 +91,7 @@ def test_the_slider_shows_the_pictures_in_a_browser(film, width, tmp_path):
 def test_one_slider_moves_two_agents_which_stand_side_by_side_on_a_desktop(width, rows, tmp_path):
     two = watch("GPBandit-GP-v0", ["gp-ucb", "gp-ei"], count=3, env_kwargs=KWARGS)
     two.save(tmp_path / "it.html")
-    with browser(tmp_path / "profile") as opened:
-        metrics = {"width": width, "height": 844, "deviceScaleFactor": 1, "mobile": width < 600}
-        opened.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+    with browser(tmp_path / "profile", width) as opened:
         opened.get((tmp_path / "it.html").as_uri())
         before = opened.execute_script("return images.map(each => each.src)")
         assert opened.execute_script("return [slider.max, number.value]") == ["3", "1 of 3"]

@@ -1,21 +1,22 @@
 """The leaderboard: who enters, how losses become scores, and what the page shows."""
 
 import dataclasses
+from itertools import product
 from types import SimpleNamespace
 
 import gymnasium as gym
 import numpy as np
 import pytest
-from scipy.stats import wilcoxon
+from scipy.stats import rankdata, wilcoxon
+from study_cases import called
 from synthetic import record
 from synthetic import result as synthetic_result
 
 from bandit_envs.data.runs import load_runs
 from bandit_envs.problems.real import tasks
-from gpbandits import cli
 from gpbandits.commands.ranking import SuiteKind
 from gpbandits.evaluation.statistics import mean_improvement
-from gpbandits.report.board import over_tasks, ranks_figure, write_board
+from gpbandits.report.board import over_tasks, ranks_figure, signed_ranks, write_board
 from gpbandits.report.entrants import (
     CLASSES,
     JOINT,
@@ -312,22 +313,10 @@ def test_results_without_the_reference_are_refused():
 @pytest.mark.long
 def test_the_command_writes_page_figure_and_tables(tmp_path, capsys):
     command = ["leaderboard", "--out", str(tmp_path / "docs"), "--store", str(tmp_path / "store")]
-    chosen = ["--env", "GPBandit-GP-v0", "--env", "GPBandit-Constrained-v0", "--agent", "gp-ucb"]
-    quick = [
-        "--agent",
-        "gp-ucb-noisy-constraints",
-        "--trials",
-        "12",
-        "--horizon",
-        "40",
-        "--workers",
-        "1",
-        "--time-limit",
-        "600",
-    ]
-    with pytest.raises(SystemExit) as stop:
-        cli.main([*command, *chosen, *quick])
-    assert stop.value.code == 0, capsys.readouterr().err
+    chosen = "--env GPBandit-GP-v0 --env GPBandit-Constrained-v0 --agent gp-ucb"
+    quick = "--agent gp-ucb-noisy-constraints --trials 12 --horizon 40 --workers 1 --time-limit 600"
+    code, _, err = called(capsys, *command, *chosen.split(), *quick.split())
+    assert code == 0, err
     page = (tmp_path / "docs" / "leaderboard.md").read_text()
     assert "## Constrained" in page
     assert "## Plain" in page
@@ -425,3 +414,27 @@ def test_the_simple_score_the_unsafe_plays_and_the_time_are_those_of_the_results
         assert each["ms a round"] == pytest.approx(1e3 * np.mean(seconds))
     assert found["random"]["simple score"] == pytest.approx(0.0)
     assert "unsafe plays" not in over_tasks(standings(3)).header
+
+
+def by_all_signs(differences: np.ndarray) -> float:
+    """The share of all sign patterns whose sum of signed ranks is as far from its mean."""
+    ranks = rankdata(np.abs(differences))
+    own = abs(float(np.sign(differences) @ ranks))
+    sums = [abs(float(np.dot(signs, ranks))) for signs in product((-1.0, 1.0), repeat=len(ranks))]
+    return float(np.mean([each >= own - 1e-9 for each in sums]))
+
+
+@pytest.mark.parametrize("shift", [0.0, 0.5, -2.0])
+def test_one_sequence_has_the_exact_p_value_whatever_its_sign(shift):
+    gaps = np.random.default_rng(3).normal(shift, 1.0, 9)
+    assert signed_ranks([gaps]) == pytest.approx([by_all_signs(gaps)])
+    assert signed_ranks([-gaps]) == pytest.approx(signed_ranks([gaps]))
+
+
+def test_several_are_corrected_and_equal_ones_never_differ():
+    rng = np.random.default_rng(4)
+    first, second = rng.normal(1.0, 1.0, 8), rng.normal(0.2, 1.0, 10)
+    least, most = sorted([by_all_signs(first), by_all_signs(second)])
+    found = signed_ranks([first, second, np.full(7, 1e-12)])
+    assert found[2] == 1.0
+    assert sorted(found[:2]) == pytest.approx([3.0 * least, min(1.0, max(3.0 * least, 2.0 * most))])

@@ -1,23 +1,29 @@
-"""Bands contain the function as often as promised and regret stays under its bound, in the whole stack."""
+"""Bands contain the function as often as promised, and regret stays under its bound, with delays too."""
 
+from dataclasses import dataclass
 from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
 import references
-from scipy.stats import binomtest
+from cases import DELAYED
+from scipy.stats import binomtest, poisson
 from sklearn.gaussian_process.kernels import ConstantKernel
 
+from agents.registry import resolve_agent
 from agents.restarts.base import growing_lengths
 from agents.widths.bounded_norm import AMMWidth, SelfNormalisedWidth
-from bandit_envs import BanditEnv, Problem, make
+from bandit_envs import BanditEnv, Decisions, Problem, make
 from bandit_envs.kernels.gram import Gram
 from bandit_envs.kernels.kernels import make_kernel
+from bandit_envs.laws import RecordedValues, UniformNoise, delays
+from bandit_envs.laws.drawn import Drawn
+from bandit_envs.laws.functions import FunctionLaw
 from bandit_envs.problems.synthetic import synthetic
 from gpbandits.evaluation import evaluate, trial_seeds
 from gpbandits.theory.coverage import Bands, play_bands
-from gpbandits.theory.regret import gp_ucb_bound, igp_ucb_bound
+from gpbandits.theory.regret import delayed_bound, gp_ucb_bound, igp_ucb_bound
 
 TRIALS, HORIZON, DELTA, NORM, NOISE = 200, 200, 0.1, 1.5, 0.5
 SET: dict[str, Any] = {"kernel": "matern52", "num_arms": 40, "horizon": HORIZON}
@@ -237,3 +243,81 @@ def test_bands_of_log_odds_are_not_compared_with_probabilities(name):
         ValueError, match="agent must be one whose band is of the mean reward, not of log-odds"
     ):
         play_bands(problem, name, trials=2)
+
+
+FEW_TRIALS, ROUNDS, LITTLE, MEAN = 100, 150, 0.1, 4.0
+OF_VALUES = NORM + np.sqrt(3.0) * LITTLE  # of |y|, as |f| <= ||f|| and the noise is uniform
+MOST_FAILED = DELTA + 4.0 * np.sqrt(DELTA * (1.0 - DELTA) / FEW_TRIALS)  # four standard errors
+
+
+@dataclass(frozen=True)
+class PositiveExpansion(FunctionLaw):
+    """f = sum_i a_i k(x_i, .) with a_i >= 0, so f >= 0 without a shift, of a stated norm."""
+
+    def draw(self, gram, rng):
+        weights = rng.exponential(size=gram.size) * (rng.random(gram.size) < 0.1)
+        weights[rng.integers(gram.size)] += 1.0
+        values = gram.dense @ weights
+        norm = np.sqrt(weights @ values)
+        return Drawn(values / norm * NORM, NORM)
+
+
+LATE = Problem(
+    Decisions(np.linspace(0, 1, 40)[:, None]),
+    PositiveExpansion(),
+    make_kernel("matern52"),
+    noise=UniformNoise(LITTLE),
+    delay=delays.PoissonDelay(MEAN),
+    horizon=ROUNDS,
+)
+OF_DELAYS = {"width": "delayed", "noise_variance": 1.05, "prior_mean": 0.0, "reward_bound": OF_VALUES}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", ["gp-ucb-sdf", "gp-ts-sdf"])
+@pytest.mark.parametrize("window", [2, 6])
+def test_the_band_contains_what_arrives_of_the_function(name, window):
+    arriving = float(poisson.cdf(window, MEAN))
+    bands = play_bands(LATE, (name, {**OF_DELAYS, "window": window}), FEW_TRIALS, arriving=arriving)
+    assert bands.failed.mean() <= MOST_FAILED
+
+
+@pytest.mark.parametrize("case", DELAYED)
+def test_the_default_bound_of_the_theorems_width_bounds_shifted_rewards(case):
+    env = case.make()
+    if isinstance(env.unwrapped.problem.reward, RecordedValues):
+        pytest.skip("measurements follow no law that could bound them")
+    env.reset(seed=3)
+    setting, trial = env.get_wrapper_attr("setting"), env.unwrapped.simulator.trials[0]
+    if setting.duel:
+        pytest.skip("duels have no rewards that could be shifted")
+    agent = resolve_agent(("gp-ucb-sdf", {"width": "delayed"}))(setting)
+    agent.reset(0)
+    largest = max(trial.means[version][0].max() for version in np.unique(trial.version).tolist())
+    assert largest - agent.belief.prior_mean.min() <= agent.belief.reward_bound
+
+
+def test_the_band_without_its_bias_and_noise_does_not_contain_the_function_itself():
+    narrow = {**OF_DELAYS, "window": 2, "reward_bound": 0.0, "width": 0.5}
+    assert play_bands(LATE, ("gp-ucb-sdf", narrow), FEW_TRIALS, arriving=1.0).failed.mean() > MOST_FAILED
+
+
+@pytest.mark.sampled(1)
+@pytest.mark.parametrize("window", [2, 6])
+def test_regret_stays_under_the_bound_of_theorem_2(window):
+    arriving = float(poisson.cdf(window, MEAN))
+    agent = ("gp-ucb-sdf", {**OF_DELAYS, "window": window})
+    bands = play_bands(LATE, agent, FEW_TRIALS, arriving=arriving)
+    rounds = np.arange(1, ROUNDS + 1)
+    beta = NORM + (LITTLE + OF_VALUES) * np.sqrt(2 * (bands.gain[:, -1] + 1 + np.log(2 / DELTA)))
+    for i in range(FEW_TRIALS):
+        bound = delayed_bound(
+            rounds,
+            np.full(ROUNDS, beta[i]),
+            bands.gain[i],
+            1.05,
+            window=window,
+            reward_bound=OF_VALUES,
+            arrival_probability=arriving,
+        )
+        assert (bands.regret[i] <= bound).all()

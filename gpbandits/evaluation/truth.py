@@ -1,12 +1,24 @@
-"""Simple regret is that of the best feasible, delivered play of the round's context and segment."""
+"""Simple regret and the arms that can be reached safely follow from the truth of a trial.
 
+Simple regret is that of the best feasible, delivered play of the round's context and segment.
+"""
+
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from scipy.spatial.distance import cdist
 
 from agents.model.rounds import Clock, in_time
+from bandit_envs.basics.arguments import require, require_not_negative
 from bandit_envs.basics.types import Bools, Floats, Ints
+from bandit_envs.kernels.definite import BLOCK_BYTES
+from bandit_envs.kernels.validity import steepest
+from bandit_envs.problem.problem import Problem
 from bandit_envs.problem.setting import Setting
+from bandit_envs.problem.trial import Trial
+
+CAUTION = 1.1  # factor of the steepest slope between two points in the definition of reachable arms
 
 
 class BestPlay:
@@ -70,21 +82,6 @@ def _least_so_far(asked: Ints, where: Ints, values: Floats) -> tuple[Floats, Int
     return found, order[ends - 1], ~used
 
 
-class Contexts:
-    """Observed contexts are numbered in the order of their first rounds."""
-
-    def __init__(self, setting: Setting):
-        self._width = setting.pairs_width - setting.dim if setting.has_contexts else 0
-        self._known: dict[bytes, int] = {}
-
-    def number(self, observation: Any, num_trials: int) -> Ints:
-        """Number the contexts of B trials, (B,); 0 where there are none."""
-        if not self._width:
-            return np.zeros(num_trials, dtype=np.int64)
-        rows = np.array(observation).reshape(num_trials, -1)[:, : self._width]
-        return np.array([self._known.setdefault(row.tobytes(), len(self._known)) for row in rows])
-
-
 def learnable(delay: Ints, window: float | None, setting: Setting, start: int = 0) -> Ints:
     """Return the delays of plays in rounds from `start` on, (B, T), -1 where they exceed an agent's window.
 
@@ -96,3 +93,71 @@ def learnable(delay: Ints, window: float | None, setting: Setting, start: int = 
     played = start + np.arange(delay.shape[1])
     taken = Clock.of(setting).delay(played, played + delay)
     return np.where(in_time(taken, window), delay, -1)
+
+
+def reach_of(problem: Problem, trials: Sequence[Trial | None]) -> Bools | None:
+    """Return Rbar_0(S0) of each trial, (B, A); None without a seed, on a box, in contexts or with changes."""
+    if not problem.safe_seed or problem.setting().may_change:
+        return None
+    if problem.decisions.num_contexts > 1:
+        return None
+    return np.array([_reach(problem, trial) for trial in trials if trial is not None])
+
+
+def _reach(problem: Problem, trial: Trial) -> Bools:
+    costs, points = np.asarray(trial.means)[:, 1:], problem.decisions.points
+    seed = np.zeros(costs.shape[2], dtype=bool)
+    seed[trial.setting.safe_seed] = True
+    slopes = CAUTION * np.array([steepest(cost, points) for cost in np.swapaxes(costs, 0, 1)])
+    return reachable(costs[0], seed, points, slopes)
+
+
+class Covering:
+    """A covering counts the reachable arms, (B, A), that B trials have certified or played."""
+
+    def __init__(self, reach: Bools):
+        self._reach, self._known = reach, np.zeros_like(reach)
+
+    def play(self, action: Any) -> None:
+        """Mark the arms of n rounds as played, (B, n)."""
+        self._known[np.arange(len(action))[:, None], np.asarray(action, dtype=np.int64)] = True
+
+    def certify(self, certified: Any) -> None:
+        """Mark the arms that the agent certifies as safe in the end, (B, A) or (A,) of one trial, or None."""
+        if certified is not None:
+            given = np.asarray(certified)
+            fits = given.dtype == bool and given.size == self._reach.size
+            shape = self._reach.shape
+            require(fits, "certified of an agent", f"None or booleans of shape {shape}", certified)
+            self._known |= given.reshape(shape)
+
+    @property
+    def share(self) -> Floats:
+        """Return |known and reachable| / |reachable|, (B,); the seed is always reachable."""
+        return (self._known & self._reach).sum(axis=1) / self._reach.sum(axis=1)
+
+
+def reachable(costs: Floats, seed: Bools, points: Floats, lipschitz: Floats, eps: float = 0.0) -> Bools:
+    """Return Rbar_eps(S0), the points certified from a safe seed by costs of accuracy eps, (N,).
+
+    R_eps(S) = S and all x' such that for every j some x in S has g_j(x) + eps + L_j |x - x'| <= 0, iterated
+    to its fixed point (Sui et al. 2015, in our sign). O(C N^2).
+
+    Args:
+        costs: g at all points, (C, N).
+        seed: S0, (N,).
+        points: features, (N, d).
+        lipschitz: L of each cost, (C,).
+        eps: accuracy of the costs.
+    """
+    require_not_negative("eps", eps, "it is the accuracy of the costs")
+    slopes, reached, certified = np.asarray(lipschitz)[:, None, None], seed.copy(), np.zeros_like(costs, bool)
+    fresh, rows = seed.nonzero()[0], max(1, BLOCK_BYTES // (8 * costs.size))
+    while len(fresh):  # each point certifies others once
+        for begin in range(0, len(fresh), rows):
+            here = fresh[begin : begin + rows]
+            distance = cdist(points[here], points)
+            certified |= (costs[:, here, None] + eps + slopes * distance <= 0.0).any(axis=1)
+        more: Bools = np.asarray(reached | certified.all(axis=0))
+        fresh, reached = (more & ~reached).nonzero()[0], more
+    return reached
