@@ -13,12 +13,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bandit_envs.basics.arguments import is_count, require, require_at_least_one
+from bandit_envs.basics.arguments import is_count, require
 from bandit_envs.basics.types import Floats, Ints
 
 from ..kernels.amplitude import unit_kernel
 from ..model.model import Model
-from ..widths.base import OnBox
+from ..widths.base import Checked, OnBox
 from .candidates import Candidates, Rule, Slopes
 from .improvement import improvement_climbed, log_expected_improvement, standardised_slopes
 
@@ -26,13 +26,10 @@ ON_BOX = 512  # usual number of candidates of a round
 
 
 @dataclass(frozen=True)
-class FiniteSize:
+class FiniteSize(Checked):
     """log N for N arms."""
 
     count: int
-
-    def __post_init__(self) -> None:
-        require_at_least_one("count", self.count, "it is the number of arms")
 
     def __call__(self, t: Ints) -> Floats:
         return np.full(t.shape, math.log(self.count))

@@ -8,41 +8,36 @@ from typing import Any, Self
 
 import numpy as np
 
-from bandit_envs.basics.arguments import (
-    require_at_least_one,
-    require_not_negative,
-    require_positive,
-    require_probability,
-)
+from bandit_envs.basics.arguments import require_positive
 from bandit_envs.basics.types import Floats, Ints
 
 from ..model.model import Model
 from ..options import PerTrial
-from .base import BOUND_REMEDY, MODEL_REMEDY, NOISE_REMEDY, ONE, elementwise, log, sqrt
+from .base import ONE, Checked, elementwise, log, sqrt
 from .information_gain import Gamma, Realised
 
 
 @dataclass(frozen=True)
-class BoundedNorm:
+class BoundedNorm(Checked):
     """Bound B on the RKHS norm of f, R of its R-sub-Gaussian noise, and lambda of the model."""
 
     bound: PerTrial
     noise_std: PerTrial
     noise_variance: PerTrial
 
-    def __post_init__(self) -> None:
-        require_not_negative("bound", self.bound, BOUND_REMEDY)
-        require_not_negative("noise_std", self.noise_std, NOISE_REMEDY)
-        require_positive("noise_variance", self.noise_variance, MODEL_REMEDY)
-
     @classmethod
     def of(cls, model: Model, *others: Any, **named: Any) -> Self:
         """Return the width, or the band, with a model's B, R and lambda."""
         return cls(model.rkhs_bound, model.noise_std, model.noise_variance, *others, **named)
 
+    def around(self, nats: Floats) -> Floats:
+        """Return B + sqrt((R^2 / lambda) nats), (B,)."""
+        width = self.bound + np.sqrt(np.square(self.noise_std) / self.noise_variance * nats)
+        return np.asarray(width, dtype=np.float64)
+
 
 @dataclass(frozen=True)
-class ImprovedWidth:
+class ImprovedWidth(Checked):
     """B + R sqrt(2 (gamma_{t-1} + 1 + log(union / delta))) (Chowdhury & Gopalan 2017, Algorithms 1 and 2).
 
     The theorem requires lambda = 1 + 2/T; the experiments' lambda = R^2 reproduces curves, not coverage.
@@ -60,12 +55,6 @@ class ImprovedWidth:
     gamma: Gamma = Realised()
     delta: float = 0.1
     union: int = 1
-
-    def __post_init__(self) -> None:
-        require_not_negative("bound", self.bound, BOUND_REMEDY)
-        require_not_negative("noise_std", self.noise_std, NOISE_REMEDY)
-        require_probability("delta", self.delta)
-        require_at_least_one("union", self.union, "use 1 for IGP-UCB and 2 for GP-TS")
 
     def __call__(self, t: Ints, gain: Floats) -> Floats:
         return self._of_gamma(self.gamma(t - ONE, gain))
@@ -90,10 +79,6 @@ class SelfNormalisedWidth(BoundedNorm):
 
     gamma: Gamma = Realised()
     delta: float = 0.1
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        require_probability("delta", self.delta)
 
     def __call__(self, t: Ints, gain: Floats) -> Floats:
         ratio = self.noise_std / np.sqrt(self.noise_variance)
@@ -144,7 +129,7 @@ class RealBetaWidth(SelfNormalisedWidth):
 
 
 @dataclass(frozen=True)
-class RKHSWidth:
+class RKHSWidth(Checked):
     """sqrt(beta_t), beta_t = 2 B^2 + 300 gamma_t log^3(t / delta) (Srinivas et al. 2010, Theorem 3).
 
     It holds for noise bounded by sqrt(lambda) and `gamma` an upper bound, which the realised gain is not.
@@ -159,17 +144,13 @@ class RKHSWidth:
     gamma: Gamma
     delta: float = 0.1
 
-    def __post_init__(self) -> None:
-        require_not_negative("bound", self.bound, BOUND_REMEDY)
-        require_probability("delta", self.delta)
-
     def __call__(self, t: Ints, gain: Floats) -> Floats:
         gamma = self.gamma(t, gain)
         return np.sqrt(2.0 * np.square(self.bound) + 300.0 * gamma * np.log(t / self.delta) ** 3)
 
 
 @dataclass(frozen=True)
-class DelayedWidth:
+class DelayedWidth(Checked):
     """B_f + (R + B_y) sqrt(2 (gamma_{t-1} + 1 + log(union / delta))) (Verma et al. 2022, Theorems 1 and 3).
 
     It holds for lambda > s^2 together with the bias of `Censored`, for rho_m f, not for f; s is the largest
@@ -189,13 +170,6 @@ class DelayedWidth:
     delta: float = 0.1
     union: int = 2
 
-    def __post_init__(self) -> None:
-        require_not_negative("bound", self.bound, BOUND_REMEDY)
-        require_not_negative("noise_std", self.noise_std, NOISE_REMEDY)
-        require_not_negative("reward_bound", self.reward_bound, "it bounds the shifted rewards")
-        require_probability("delta", self.delta)
-        require_at_least_one("union", self.union, "use 2 for UCB and 4 for Thompson sampling")
-
     def __call__(self, t: Ints, gain: Floats) -> Floats:
         gamma = self.gamma(t - 1, gain)
         spread = np.sqrt(2.0 * (gamma + (1.0 + np.log(self.union / self.delta))))
@@ -211,14 +185,9 @@ class BKBWidth(BoundedNorm):
 
     delta: float = 0.1
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        require_probability("delta", self.delta)
-
     def __call__(self, t: Ints, gain: Floats) -> Floats:
         """Return the width from the effective dimension d_eff in the place of the gain, (B,)."""
-        nats = gain * np.log(t) + np.log(1.0 / self.delta)
-        return _around(self, nats)
+        return self.around(gain * np.log(t) + np.log(1.0 / self.delta))
 
 
 @dataclass(frozen=True)
@@ -231,21 +200,9 @@ class BBKBWidth(BoundedNorm):
     growth: float = 2.0
     delta: float = 0.1
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        require_probability("delta", self.delta)
-        require_at_least_one("growth", self.growth, "variances only shrink within a batch")
-
     def __call__(self, t: Ints, gain: Floats) -> Floats:
         """Return the width from the gain 1/2 logdet, (B,)."""
-        nats = 2.0 * self.growth * gain + np.log(1.0 / self.delta)
-        return _around(self, nats)
-
-
-def _around(band: BoundedNorm, nats: Floats) -> Floats:
-    """B + sqrt((R^2 / lambda) nats), (B,)."""
-    width = band.bound + np.sqrt(np.square(band.noise_std) / band.noise_variance * nats)
-    return np.asarray(width, dtype=np.float64)
+        return self.around(2.0 * self.growth * gain + np.log(1.0 / self.delta))
 
 
 @dataclass(frozen=True)
@@ -258,11 +215,6 @@ class NonAdaptive(BoundedNorm):
 
     delta: float = 0.1
     values: int = 1
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        require_probability("delta", self.delta)
-        require_at_least_one("values", self.values, "it is the number of arms times that of looks at them")
 
     @property
     def _noise(self) -> Floats:
