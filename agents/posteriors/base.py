@@ -134,13 +134,13 @@ class Posterior(abc.ABC):
         """
         return None
 
-    @abc.abstractmethod
     def mean_of(self, trial: Ints, point: Ints) -> Floats:
         """Posterior mean at single points, (n,) each -> (n,)."""
+        return self.mean_at(None)[trial, point]
 
-    @abc.abstractmethod
     def variance_of(self, trial: Ints, point: Ints) -> Floats:
         """Posterior variance at single points, (n,) each -> (n,)."""
+        return self.variance_at(None)[trial, point]
 
     @abc.abstractmethod
     def covariance(self, trial: int, point: Ints, other: Ints) -> Floats:

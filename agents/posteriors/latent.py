@@ -163,19 +163,13 @@ class LatentPosterior(OutcomePosterior):
         return columns_at(np.stack([band.half_width(self._root) for band in bands]), cells)
 
     def mean_at(self, cells: Ints | None) -> Floats:
-        return columns_at(np.stack([self._mean(i) for i in self._trials]), cells)
+        return columns_at(np.stack([self.fit(i).mean(self._root) for i in self._trials]), cells)
 
     def variance_at(self, cells: Ints | None) -> Floats:
         return columns_at(np.stack([self._spread(i) ** 2 for i in self._trials]), cells)
 
     def centred_sample_at(self, cells: Ints | None, rngs: Sequence[np.random.Generator]) -> Floats:
         return columns_at(np.stack([self._centred_sample(i, rng) for i, rng in enumerate(rngs)]), cells)
-
-    def mean_of(self, trial: Ints, point: Ints) -> Floats:
-        return self._of(trial, point, self._mean)
-
-    def variance_of(self, trial: Ints, point: Ints) -> Floats:
-        return self._of(trial, point, lambda i: self._spread(i) ** 2)
 
     def covariance(self, trial: int, point: Ints, other: Ints) -> Floats:
         half = solve_triangular(self.fit(trial).factor, self._root.T, lower=True)
@@ -189,9 +183,6 @@ class LatentPosterior(OutcomePosterior):
     def _trials(self) -> range:
         return range(len(self.noise))
 
-    def _mean(self, trial: int) -> Floats:
-        return self.fit(trial).mean(self._root)
-
     def _spread(self, trial: int) -> Floats:
         changes, known = int(self.outcomes.changes[trial]), self._std[trial]
         if known is None or known[0] != changes:
@@ -201,10 +192,6 @@ class LatentPosterior(OutcomePosterior):
     def _centred_sample(self, trial: int, rng: np.random.Generator) -> Floats:
         fit = self.fit(trial)
         return self._root @ (fit.draw(self.gram.quick_white(rng)) - fit.weight)
-
-    def _of(self, trial: Ints, point: Ints, what: Callable[[int], Floats]) -> Floats:
-        pairs = zip(trial.tolist(), point.tolist(), strict=True)
-        return np.array([what(i).item(x) for i, x in pairs])
 
 
 class LatentPlays(OutcomePosterior, PairPosterior):

@@ -17,7 +17,7 @@ import numpy as np
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.kernels.gram import Gram
 
-from .base import Posterior, SufficientStatistics
+from .base import Posterior, SufficientStatistics, columns_at
 from .decomposition import CondensedPlays, condense
 from .play_counts import LazyTables, PlayCounts
 
@@ -89,8 +89,8 @@ class TablePosterior(Posterior):
         root, scale = self._absorb(trial, point, noise)
         innovation = (value - self.mean.ravel()[cell]) / scale
         scratch = self._scratch[: len(trial)]
-        add(self.mean, rows, np.multiply(root, innovation[:, None], out=scratch))
-        subtract(self.variance, rows, np.multiply(root, root, out=scratch))
+        change(np.add, self.mean, rows, np.multiply(root, innovation[:, None], out=scratch))
+        change(np.subtract, self.variance, rows, np.multiply(root, root, out=scratch))
         return cell, scale
 
     def correct(self, trial: Ints, point: Ints, change: Floats) -> None:
@@ -101,11 +101,10 @@ class TablePosterior(Posterior):
         np.add.at(self.total, (trial, point), change)
 
     def centred_sample_at(self, cells: Ints | None, rngs: Sequence[np.random.Generator]) -> Floats:
-        drawn = self.centred_sample(rngs)
-        return drawn if cells is None else np.take_along_axis(drawn, cells, axis=1)
+        return columns_at(self.centred_sample(rngs), cells)
 
     def centred_sample(self, rngs: Sequence[np.random.Generator]) -> Floats:
-        """Draw f - mean from the joint posterior, one draw a trial from its own generator, (B, N).
+        """Draw f - mean jointly, each trial from its own generator, (B, N).
 
         Matheron's rule: r = f' - Sigma (n f' + sqrt(n lambda) e) / lambda with f' a draw of the prior
         and e standard normal at the played points. All representations draw the same z and e, in
@@ -118,12 +117,8 @@ class TablePosterior(Posterior):
     def _drawn_each(self, rngs: Sequence[np.random.Generator]) -> tuple[Floats, list[Ints], list[Floats]]:
         """Return z of all trials, (B, r), and the points played, (u,), and their e, (u,), of each."""
         weight = np.array([self._white(rng) for rng in rngs])
-        played = [self._play_counts.played(i) for i in range(len(rngs))]
-        return (
-            weight,
-            played,
-            [rng.standard_normal(len(each)) for rng, each in zip(rngs, played, strict=True)],
-        )
+        played = list(map(self._play_counts.played, range(len(rngs))))
+        return weight, played, [rng.standard_normal(len(x)) for rng, x in zip(rngs, played, strict=True)]
 
     def _drawn_single(self, rng: np.random.Generator) -> tuple[Floats, Ints, Floats]:
         """Return the only trial's z (r,), the points played (u,) and their e (u,)."""
@@ -150,19 +145,13 @@ class TablePosterior(Posterior):
             played = self._play_counts.played(i)
             columns = self.columns(np.full(len(played), i), played)
             row[:] = np.sqrt(count[played] @ columns**2) / self.noise[i]
-        return norms if cells is None else np.take_along_axis(norms, cells, axis=1)
-
-    def mean_of(self, trial: Ints, point: Ints) -> Floats:
-        return self.mean[trial, point]
-
-    def variance_of(self, trial: Ints, point: Ints) -> Floats:
-        return self.variance[trial, point]
+        return columns_at(norms, cells)
 
     def covariance(self, trial: int, point: Ints, other: Ints) -> Floats:
         return self.columns(np.full(len(other), trial), other)[:, point].T
 
     def count_at(self, cells: Ints | None) -> Floats:
-        return self.count if cells is None else np.take_along_axis(self.count, cells, axis=1)
+        return columns_at(self.count, cells)
 
     def reset(self, trial: Ints) -> None:
         self._play_counts.reset(trial)
@@ -234,17 +223,9 @@ class TablePosterior(Posterior):
         return slice(None) if len(trial) == len(self.noise) else trial
 
 
-def add(array: Floats, rows: slice | Ints, change: Floats) -> None:
-    """Add to some rows in place; for a slice without the copy that `array[rows] += ...` makes."""
+def change(how: np.ufunc, array: Floats, rows: slice | Ints, values: Floats) -> None:
+    """Add to some rows in place, or subtract; of a slice without the copy of `array[rows] += ...`."""
     if isinstance(rows, slice):
-        np.add(array, change, out=array)
+        how(array, values, out=array)
     else:
-        array[rows] += change
-
-
-def subtract(array: Floats, rows: slice | Ints, change: Floats) -> None:
-    """Subtract from some rows in place; see `add`."""
-    if isinstance(rows, slice):
-        np.subtract(array, change, out=array)
-    else:
-        array[rows] -= change
+        array[rows] = how(array[rows], values)

@@ -19,7 +19,7 @@ from bandit_envs.kernels.gram import Gram
 
 from .band_search import BandSearch
 from .play_counts import LazyTables
-from .table import TablePosterior, subtract
+from .table import TablePosterior, change
 
 _axpy, _ger, _scal, _trmv = get_blas_funcs(("axpy", "ger", "scal", "trmv"), dtype=np.float64)
 EVERYWHERE = slice(None)
@@ -74,7 +74,7 @@ class WeightSpacePosterior(TablePosterior):
         scale = np.sqrt(noise + np.vecdot(feature, weight))
         weight /= scale[:, None]
         outer = self._outer[: len(trial)]
-        subtract(self._covariance, rows, np.einsum("bi,bj->bij", weight, weight, out=outer))
+        change(np.subtract, self._covariance, rows, np.einsum("bi,bj->bij", weight, weight, out=outer))
         return weight @ self._root, scale
 
     def _observe_one(self, i: int, x: int, value: float) -> None:
