@@ -64,17 +64,20 @@ class BandSearch:
             if j in seen:  # the variance of long ago does not rule it out
                 self._refresh(j, covariance)
             seen.add(j)
-            scores = self._scores(j, width)
+            points, factors = self._slabs[j]
+            scores = factors.expand(self._moved.reshape(1, -1))[0]
+            scores += self._mean[points]
+            scores += width * self._std[points]
             bound[j] = self._top[j] = scores.max()
             self._moved_then[j], self._width_then[j] = self._moved, width
             if self._plays_then[j] == self._num_plays:
                 best, bound[j] = max(best, bound[j]), -np.inf
                 (there,) = (scores >= best - tie).nonzero()
-                near.append((self._slabs[j].points.start + there, scores[there]))
+                near.append((points.start + there, scores[there]))
         if not near:
             return None
-        points, scores = (np.concatenate(each) for each in zip(*near, strict=True))
-        return np.sort(points[scores >= best - tie])
+        found, scores = (np.concatenate(each) for each in zip(*near, strict=True))
+        return np.sort(found[scores >= best - tie])
 
     def _bounds(self, width: float) -> Floats:
         """Return what no score of a slab exceeds, (S,)."""
@@ -82,13 +85,6 @@ class BandSearch:
         norm = np.sqrt(np.einsum("snr,snr->sn", change, change).max(axis=1))
         wider = np.maximum(width - self._width_then, 0.0)
         return self._top + self._rest * norm + wider * self._largest_std
-
-    def _scores(self, j: int, width: float) -> Floats:
-        points, factors = self._slabs[j]
-        scores = factors.expand(self._moved.reshape(1, -1))[0]
-        scores += self._mean[points]
-        scores += width * self._std[points]
-        return scores
 
     def _refresh(self, j: int, covariance: Floats) -> None:
         """Bring the variance of a slab up to date."""

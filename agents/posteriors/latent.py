@@ -137,7 +137,7 @@ class LatentPosterior(OutcomePosterior):
         self._root = np.ascontiguousarray(gram.root.T)  # (N, r)
         self._start = np.zeros((num_trials, self._root.shape[1]))
         self._fits: list[tuple[int, Laplace] | None] = [None] * num_trials  # after so many changes
-        self._std: list[tuple[int, Floats] | None] = [None] * num_trials
+        self._variance: list[Floats | None] = [None] * num_trials  # of this fit
 
     @property
     def gain(self) -> Floats:
@@ -148,7 +148,7 @@ class LatentPosterior(OutcomePosterior):
         changes, known = int(self.outcomes.changes[trial]), self._fits[trial]
         if known is None or known[0] != changes:
             known = changes, self.outcomes.fit(self._rows(trial), self._start[trial])
-            self._fits[trial], self._start[trial] = known, known[1].weight
+            self._fits[trial], self._start[trial], self._variance[trial] = known, known[1].weight, None
         return known[1]
 
     def _rows(self, trial: int) -> PlayedRows:
@@ -166,10 +166,13 @@ class LatentPosterior(OutcomePosterior):
         return columns_at(np.stack([self.fit(i).mean(self._root) for i in self._trials]), cells)
 
     def variance_at(self, cells: Ints | None) -> Floats:
-        return columns_at(np.stack([self._spread(i) ** 2 for i in self._trials]), cells)
+        return columns_at(np.stack([self._variance_of(i) for i in self._trials]), cells)
 
     def centred_sample_at(self, cells: Ints | None, rngs: Sequence[np.random.Generator]) -> Floats:
-        return columns_at(np.stack([self._centred_sample(i, rng) for i, rng in enumerate(rngs)]), cells)
+        weights = [
+            self.fit(i).draw(self.gram.quick_white(rng)) - self.fit(i).weight for i, rng in enumerate(rngs)
+        ]
+        return columns_at(np.stack([self._root @ weight for weight in weights]), cells)
 
     def covariance(self, trial: int, point: Ints, other: Ints) -> Floats:
         half = solve_triangular(self.fit(trial).factor, self._root.T, lower=True)
@@ -183,15 +186,12 @@ class LatentPosterior(OutcomePosterior):
     def _trials(self) -> range:
         return range(len(self.noise))
 
-    def _spread(self, trial: int) -> Floats:
-        changes, known = int(self.outcomes.changes[trial]), self._std[trial]
-        if known is None or known[0] != changes:
-            known = self._std[trial] = changes, norms(self.fit(trial).factor, self._root)
-        return known[1]
-
-    def _centred_sample(self, trial: int, rng: np.random.Generator) -> Floats:
+    def _variance_of(self, trial: int) -> Floats:
         fit = self.fit(trial)
-        return self._root @ (fit.draw(self.gram.quick_white(rng)) - fit.weight)
+        known = self._variance[trial]
+        if known is None:
+            known = self._variance[trial] = norms(fit.factor, self._root) ** 2
+        return known
 
 
 class LatentPlays(OutcomePosterior, PairPosterior):

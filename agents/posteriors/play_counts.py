@@ -107,27 +107,25 @@ class PlayCounts:
 
     def _sum(self) -> None:
         if len(self._singles) == 1 and not self._entries:  # of a rule that reads the plays in every round
-            self._sum_one(*self._singles.pop())
+            trial, point, value = self._singles.pop()
+            seen = self._count.item(trial, point)
+            if not seen:
+                self._note_first(trial, point)
+            self._count[trial, point] = seen + 1.0
+            self._total[trial, point] += value
             return
         if self._singles:
-            trial, point, value = map(np.array, zip(*self._singles, strict=True))
-            self._entries.insert(0, (trial * self._count.shape[1] + point, value))
+            trials, points, values = map(np.array, zip(*self._singles, strict=True))
+            self._entries.insert(0, (trials * self._count.shape[1] + points, values))
             self._singles.clear()
         if not self._entries:
             return
-        cell, value = map(np.concatenate, zip(*self._entries, strict=True))
+        cell, values = map(np.concatenate, zip(*self._entries, strict=True))
         self._entries.clear()
         for first in cell[self._count.ravel()[cell] == 0.0].tolist():
             self._note_first(*divmod(first, self._count.shape[1]))
         np.add.at(self._count.ravel(), cell, 1.0)
-        np.add.at(self._total.ravel(), cell, value)
-
-    def _sum_one(self, trial: int, point: int, value: float) -> None:
-        seen = self._count.item(trial, point)
-        if not seen:
-            self._note_first(trial, point)
-        self._count[trial, point] = seen + 1.0
-        self._total[trial, point] += value
+        np.add.at(self._total.ravel(), cell, values)
 
     def _note_first(self, trial: int, point: int) -> None:
         played = self._played.get(trial)
@@ -156,25 +154,21 @@ class LazyTables:
         self._slabs, self._afresh = slabs, afresh
         self._plays: list[list[tuple[Floats, float]]] = [[] for _ in mean]  # not yet in the tables
         self._missing = list(np.zeros((len(mean), rank)))  # weights missing in the mean, (r,) each
-        self._deferring = False
+        self.deferring = False  # True where plays are stored until a table is read
 
     @property
     def mean(self) -> Floats:
         """Posterior mean, (B, N)."""
-        if self._deferring:
+        if self.deferring:
             self._catch_up()
         return self._mean
 
     @property
     def variance(self) -> Floats:
         """Posterior variance, (B, N)."""
-        if self._deferring:
+        if self.deferring:
             self._catch_up()
         return self._variance
-
-    def defer(self) -> None:
-        """Store plays until a table is read."""
-        self._deferring = True
 
     def mean_at(self, trial: int, point: int, feature: Floats) -> float:
         """Return the mean at one point, whose column of R is given, (r,)."""
@@ -183,14 +177,14 @@ class LazyTables:
 
     def sample(self, trial: int, weight: Floats) -> Floats:
         """Return the mean plus R'w, (N,), in one product; the weight is used up."""
-        self._deferring = True
+        self.deferring = True
         mean, slabs = self._mean[trial], self._slabs(_axpy(self._missing[trial], weight))
         parts = [_axpy(mean[points], values) for points, values in slabs]  # added to the values in place
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
     def note(self, trial: int, weight: Floats, innovation: float) -> None:
         """Record a play that moves the mean by R'w times the innovation, and the variance by -(R'w)^2."""
-        if not self._deferring:
+        if not self.deferring:
             self._show(trial, weight, innovation)
             return
         missing, plays = self._missing[trial], self._plays[trial]
@@ -208,7 +202,7 @@ class LazyTables:
                     self._show(i, weight, innovation)
             plays.clear()
             missing[:] = 0.0
-        self._deferring = False
+        self.deferring = False
 
     def _show(self, trial: int, weight: Floats, innovation: float) -> None:
         # Slab by slab: data that stay in the cache take a third of the time.

@@ -152,7 +152,13 @@ def best_form(gram: Gram, num_trials: int, horizon: int, num_contexts: int = 1) 
     if not sure and num_contexts > 1:
         return "pairs"
     if not fitting:
-        raise _too_much(gram.size, num_trials, min(kept.values()))
+        raise ArgumentError(
+            "num_arms",
+            f"must be so few that the posterior fits into {MOST_BYTES / 2**30:.0f} GB, got {gram.size} in "
+            f"all contexts, for which {num_trials} trials take {min(kept.values()) / 2**30:.0f} GB at least; "
+            'take fewer, or a smaller batch of trials, or name a form, such as form="plays", whatever memory '
+            "it takes",
+        )
     return min(sure or fitting, key=lambda form: costs[form])
 
 
@@ -167,12 +173,3 @@ def _form_of_pairs(gram: Gram, num_trials: int, horizon: int, num_contexts: int)
     rows = LOOPED + REBUILT * READ * distinct**2 + (COVARIANCE + PRODUCT * distinct) * gram.size
     fits = _bytes(gram.size, gram.kronecker.rank**2, num_trials) <= MOST_BYTES
     return "kronecker" if fits and _cost_of_factors(gram.kronecker) < rows else "pairs"
-
-
-def _too_much(size: int, num_trials: int, least: float) -> ArgumentError:
-    return ArgumentError(
-        "num_arms",
-        f"must be so few that the posterior fits into {MOST_BYTES / 2**30:.0f} GB, got {size} in all "
-        f"contexts, for which {num_trials} trials take {least / 2**30:.0f} GB at least; take fewer, or a "
-        'smaller batch of trials, or name a form, such as form="plays", whatever memory it takes',
-    )

@@ -18,31 +18,13 @@ from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.kernels.gram import Gram
 
 from .band_search import BandSearch
+from .base import columns_at
 from .play_counts import LazyTables
 from .table import TablePosterior, change
 
-_axpy, _ger, _scal, _trmv = get_blas_funcs(("axpy", "ger", "scal", "trmv"), dtype=np.float64)
+_axpy, _ger, _scal = get_blas_funcs(("axpy", "ger", "scal"), dtype=np.float64)
 EVERYWHERE = slice(None)
 SEARCHED = 2 * 10**5  # points from which on a search for the best is cheaper than all scores
-
-
-class PriorDraw:
-    """z R of the root R (r, N) of a prior, for one z at a time; half the memory traffic where r = N.
-
-    The root must have been computed pivot by pivot, R[i, pivots[j]] = 0 for j < i. It is stored a second
-    time.
-    """
-
-    def __init__(self, gram: Gram):
-        rest = np.setdiff1d(np.arange(gram.size), gram.pivots)
-        self._triangle = np.asfortranarray(gram.root[:, gram.pivots])  # (r, r), upper
-        self._rest = gram.root[:, rest]  # (r, N - r)
-        self._place = np.argsort(np.concatenate([gram.pivots, rest]))
-
-    def __call__(self, weight: Floats) -> Floats:
-        """Return z R, (r,) -> (N,)."""
-        at_pivots = _trmv(self._triangle, weight, trans=1)
-        return np.concatenate([at_pivots, weight.dot(self._rest)]).take(self._place)
 
 
 class WeightSpacePosterior(TablePosterior):
@@ -183,7 +165,7 @@ class KroneckerPosterior(TablePosterior):
             return None
         if self._search is None:
             self._search = BandSearch(self._factors, self.mean[0], self.variance[0])
-        self._late.defer()
+        self._late.deferring = True
         return self._search.largest(width, tie, self._covariance[0])
 
     def columns(self, trial: Ints, point: Ints) -> Floats:
@@ -196,7 +178,7 @@ class KroneckerPosterior(TablePosterior):
             played = self._play_counts.played(i)
             pull = self._weights(np.full(len(played), i), played) * np.sqrt(count[played])[:, None]
             row[:] = np.sqrt(np.maximum(self._factors.quadratic(pull.T @ pull), 0.0)) / self.noise[i]
-        return norms if cells is None else np.take_along_axis(norms, cells, axis=1)
+        return columns_at(norms, cells)
 
     def _weights(self, trial: Ints, point: Ints) -> Floats:
         """S r_x of trials that may repeat, (n,) each -> (n, r)."""
@@ -205,23 +187,14 @@ class KroneckerPosterior(TablePosterior):
             row[:] = self._covariance[i] @ row
         return weights
 
-    def centred_sample(self, rngs: Sequence[np.random.Generator]) -> Floats:
-        return self._factors.expand(np.array(self._drawn(rngs)))
-
     def sample_at(
         self, cells: Ints | None, rngs: Sequence[np.random.Generator], factor: Floats | float
     ) -> Floats:
-        each = np.broadcast_to(factor, (len(rngs), 1)) * np.array(self._drawn(rngs))
-        sample = np.array([self._late.sample(i, weight) for i, weight in enumerate(each)])
-        return sample if cells is None else np.take_along_axis(sample, cells, axis=1)
+        each = np.broadcast_to(factor, (len(rngs), 1)) * self._conditioned(*self._drawn_each(rngs))
+        return columns_at(np.array([self._late.sample(i, weight) for i, weight in enumerate(each)]), cells)
 
-    def _drawn(self, rngs: Sequence[np.random.Generator]) -> list[Floats]:
-        """Return the weights of f - mean of each trial, (r,)."""
-        each = ((i, self._factors.quick_white(rng), rng) for i, rng in enumerate(rngs))
-        return [
-            self._conditioned(i, z, rng.standard_normal(len(self._play_counts.played(i))))
-            for i, z, rng in each
-        ]
+    def _white(self, rng: np.random.Generator) -> Floats:
+        return self._factors.quick_white(rng)
 
     def _observe_one(self, i: int, x: int, value: float) -> None:
         (feature,) = self._factors.features(np.array([x]))
@@ -251,14 +224,15 @@ class KroneckerPosterior(TablePosterior):
         return self._factors.expand(weight), scale
 
     def _deviate(self, weight: Floats, played: list[Ints], noise: list[Floats]) -> Floats:
-        pulled = [self._conditioned(i, z, e) for i, (z, e) in enumerate(zip(weight, noise, strict=True))]
-        return self._factors.expand(np.array(pulled))
+        return self._factors.expand(self._conditioned(weight, played, noise))
 
-    def _conditioned(self, i: int, weight: Floats, noise: Floats) -> Floats:
-        """Apply Matheron's rule in weights to z (r,) and e (u,): S (z - R_X sqrt(n / lambda) e), (r,)."""
-        played = self._play_counts.played(i)
-        pull = noise * np.sqrt(self.count[i, played] / self.noise[i])
-        return self._covariance[i] @ (weight - pull @ self._factors.features(played))
+    def _conditioned(self, weight: Floats, played: list[Ints], noise: list[Floats]) -> Floats:
+        """Apply Matheron's rule in weights, S (z - R_X sqrt(n / lambda) e), (B, r)."""
+        sample = np.empty_like(weight)
+        for i, (z, x, e) in enumerate(zip(weight, played, noise, strict=True)):
+            pull = e * np.sqrt(self.count[i, x] / self.noise[i])
+            sample[i] = self._covariance[i] @ (z - pull @ self._factors.features(x))
+        return sample
 
     def _forget(self, trial: Ints) -> None:
         self._play_by_play, self._search = True, None

@@ -18,7 +18,7 @@ from bandit_envs.kernels.definite import pivoted_root, white
 from bandit_envs.kernels.gram import TOLERANCE, Gram
 
 from ...options import PerTrial
-from ..base import Posterior, SufficientStatistics
+from ..base import Posterior, SufficientStatistics, columns_at
 from ..decomposition import solve_rows, solve_vector
 from ..play_factor import Factor, PlayFactor
 
@@ -222,7 +222,7 @@ class ForgettingPosterior(Posterior):
         for row, memory in zip(count, self._trial, strict=True):
             seen = memory.statistics
             row[seen.point] = seen.plays
-        return count if cells is None else np.take_along_axis(count, cells, axis=1)
+        return columns_at(count, cells)
 
     def centred_sample_at(self, cells: Ints | None, rngs: Sequence[np.random.Generator]) -> Floats:
         pairs = zip(self._with(cells), rngs, strict=True)

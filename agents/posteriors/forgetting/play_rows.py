@@ -43,7 +43,8 @@ PLAY = np.dtype(
 class PlayMemory(Memory):
     """Memory of plays with their rows at all N points; O(k (k + N)) to add one, and to remove one.
 
-    A subclass defines the effect of a passing round and of an observation. Above 4096 points, and on boxes, V is computed on access instead, O(k^2 A).
+    A subclass defines the effect of a passing round and of an observation. Above 4096 points, and on boxes,
+    V is computed on access instead, O(k^2 A).
     """
 
     def __init__(self, gram: Gram, noise: float):
