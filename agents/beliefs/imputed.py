@@ -14,7 +14,7 @@ from bandit_envs.kernels.definite import pivoted_root
 from ..model.model import Model
 from ..model.rounds import Clock, Delivery, Rows, in_time
 from ..posteriors import Posterior, SufficientStatistics
-from .base import Belief, Known, Shift, give_values, make_posterior, observe, reweigh, successor, withdraw
+from .base import Belief, Known, Shift, make_posterior, observe, reweigh, successor, withdraw
 from .censored import Censored
 
 # Assumed value of a pending play of a trial, given the posterior of values delivered in time, in its units.
@@ -116,8 +116,8 @@ class Imputed(Censored):
 
     def revalue(self, trial: Ints, delivered: Callable[[int, Ints], SufficientStatistics]) -> None:
         super().revalue(trial, delivered)
+        self._give_values(self.delivered, trial, delivered)
         for i in trial.tolist():
-            give_values(self.delivered, i, self.residuals(i, delivered))
             self._pending[i] = {x: [0.0] * len(filled) for x, filled in self._pending[i].items()}
             self._renew(i)
 

@@ -245,33 +245,28 @@ class CostBelief:
 
     def at(self, points: Points) -> CostBand:
         """Return the band at points of each trial, (B, n)."""
-        if self.belief is not None:
-            return self._band(*points.band(self.belief))
-        return self._exactly(np.ones(points.shape) if self.free else points.read(self.known))
+        if self.belief is None:
+            cost = np.ones(points.shape) if self.free else points.read(self.known)
+            return CostBand(cost, np.zeros_like(cost), False, self.least)
+        mean, std = points.band(self.belief)
+        mean = self.mean_posterior[:, None] + self.scale * mean
+        return CostBand(mean, self.scale * std, self._logarithmic, self.least)
 
     def paid(self, trial: Ints, point: Ints, cost: Floats) -> None:
         """Condition on delivered costs of plays, (n,) each; trials ascend."""
         np.add.at(self.spent, trial, cost)
         if self.belief is None:
             return
-        value = np.log(self._positive(cost)) if self._logarithmic else cost
+        value = cost
+        if self._logarithmic:
+            seen = np.maximum(cost, self.least)
+            require((seen > 0).all(), "feedback_spent", "positive where no cost_min is published", cost)
+            value = np.log(seen)
         for i, first in zip(*np.unique(trial, return_index=True), strict=True):
             if self._unseen[i]:
                 self.mean_posterior[i], self._unseen[i] = value[first], False
         scaled = (value - self.mean_posterior[trial]) / self.scale
         self.belief.receive(Delivery.of_values(trial, point, scaled))
-
-    def _positive(self, cost: Floats) -> Floats:
-        seen = np.maximum(cost, self.least)
-        require((seen > 0).all(), "feedback_spent", "positive where no cost_min is published", cost)
-        return seen
-
-    def _band(self, mean: Floats, std: Floats) -> CostBand:
-        mean = self.mean_posterior[:, None] + self.scale * mean
-        return CostBand(mean, self.scale * std, self._logarithmic, self.least)
-
-    def _exactly(self, cost: Floats) -> CostBand:
-        return CostBand(cost, np.zeros_like(cost), False, self.least)
 
 
 def _of_costs(model: Model, law: PlayCosts | None, scale: float) -> Model:
