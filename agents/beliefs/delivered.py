@@ -16,8 +16,8 @@ from ..model.model import Model
 from ..model.rounds import Clock, Delivery, Rows
 from ..options import PerTrial
 from ..posteriors import Posterior
-from ..posteriors.forgetting.fading import Discounted, Drifting, LastCounts, LastPlays, Wandering
-from ..posteriors.forgetting.memory import ForgettingPosterior, Memory
+from ..posteriors.fading import Discounted, Drifting, LastCounts, LastPlays, Wandering
+from ..posteriors.memory import ForgettingPosterior, Memory
 from .base import Belief, make_posterior, observe, waves
 
 STEPS = 40_000  # operations of a factorisation in the time of one pass over a window of plays

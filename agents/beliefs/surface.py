@@ -28,7 +28,7 @@ from bandit_envs.basics.types import Floats, Ints
 
 from ..kernels.point_slopes import Linearised, linearise, prior_variance
 from ..posteriors import Posterior
-from ..posteriors.forgetting.memory import ForgettingPosterior
+from ..posteriors.memory import ForgettingPosterior
 from ..posteriors.pairs import PairPosterior
 from ..posteriors.play_factor import Factor, MeanFactor, PlayFactor, StdFactor
 from .base import Belief, Ridge, Shift

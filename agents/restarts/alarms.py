@@ -42,8 +42,7 @@ from ..model.defaults import NOISE_FLOOR
 from ..model.model import Model
 from ..model.units import PriorUnits, known_per_cost
 from ..options import PerTrial
-from .detection import calibrate
-from .detection.detector import representative_gram
+from .detector import calibrate, representative_gram
 from .on_alarm import OnAlarm, uniform_rounds
 from .outcomes import Outcomes, ValueModel
 
@@ -69,8 +68,11 @@ class LikelihoodRatio:
         """Observe a value, see `Watch`; after a change plays are kept from the likeliest change on."""
         residual = self._outcomes.expected(point, share).residual(value)[0, 0]
         self._outcomes.learn(point, value, share)
-        self._append(age, residual)
-        n = self._count
+        n, capacity = self._count + 1, len(self._sums)
+        if n == capacity:
+            self._sums = np.pad(self._sums, ((0, capacity), (0, 0)))
+            self._age = np.pad(self._age, (0, capacity))
+        self._age[n - 1], self._sums[n], self._count = age, self._sums[n - 1] + residual, n
         if n < 2:
             return None
         largest = self.statistics.max(axis=1)  # of the reward and the costs
@@ -85,14 +87,6 @@ class LikelihoodRatio:
         s, total = np.arange(1, n)[:, None], sums[n]
         before, after, mean = sums[1:n] / s, (total - sums[1:n]) / (n - s), total / n
         return 0.5 * (s * (before - mean) ** 2 + (n - s) * (after - mean) ** 2)
-
-    def _append(self, age: int, residual: Floats) -> None:
-        n, capacity = self._count, len(self._sums)
-        if n + 1 == capacity:
-            self._sums = np.pad(self._sums, ((0, capacity), (0, 0)))
-            self._age = np.pad(self._age, (0, capacity))
-        self._age[n], self._sums[n + 1] = age, self._sums[n] + residual
-        self._count = n + 1
 
 
 class RunLengths:
@@ -181,13 +175,12 @@ class CalibratedAlarm:
 
     def _test(self, noise: float) -> dict[str, Any]:
         scaled = not self.noise_is_known and self.theta is None and self.false_alarm_rate is not None
-        ridge = UNKNOWN_RIDGE if scaled and self.ridge is None else self._ridge(noise)
+        ridge = self.ridge
+        if ridge is None and scaled:
+            ridge = UNKNOWN_RIDGE
+        elif ridge is None and self.ridge_of_noise:
+            ridge = max((noise / self.observed.prior_std) ** 2, NOISE_FLOOR)
         return {"ridge": ridge, "reading": self.reading, **({"scaled": True} if scaled else {})}
-
-    def _ridge(self, noise: float) -> float | str | None:
-        if self.ridge is not None or not self.ridge_of_noise:
-            return self.ridge
-        return max((noise / self.observed.prior_std) ** 2, NOISE_FLOOR)
 
     def _threshold(self, noise: float) -> float | Floats | None:
         if self.theta is not None or self.false_alarm_rate is None:
@@ -204,15 +197,11 @@ class CalibratedAlarm:
         given = max(samples, 2), self.false_alarm_rate / (1 + setting.num_constraints)
         test["centred"] = not self.observed.mean_is_known
         noises = unknown if "scaled" in test else known
-        return max(_calibrated(gram, each, *given, **test) for each in noises)
-
-
-def _calibrated(gram: Gram, noise: float, samples: int, rate: float, **options: Any) -> float:
-    """Return the threshold, simulated once a process, because trials, agents and cells share it."""
-    key = (_fingerprint(gram), noise, samples, rate, *options.items())
-    if key not in _thresholds:
-        _thresholds[key] = calibrate(gram, noise, samples, rate, **options)
-    return _thresholds[key]
+        keys = [(_fingerprint(gram), each, *given, *test.items()) for each in noises]
+        for each, key in zip(noises, keys, strict=True):
+            if key not in _thresholds:  # simulated once a process: trials, agents and cells share it
+                _thresholds[key] = calibrate(gram, each, *given, **test)
+        return max(_thresholds[key] for key in keys)
 
 
 def _fingerprint(gram: Gram) -> bytes:

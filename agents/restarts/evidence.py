@@ -32,7 +32,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bandit_envs.basics.arguments import ArgumentError, shown
-from bandit_envs.basics.types import Bools, Floats, Ints
+from bandit_envs.basics.types import Floats, Ints
 
 from .outcomes import Outcomes, ValueModel
 
@@ -100,7 +100,12 @@ class Evidence:
         evidence, factors = self.log_evidence, self.log_factors
         if evidence >= self._threshold:
             return int(self._start[1:][np.argmax((factors + self._log_weight)[1:])])
-        self._drop(factors >= evidence + math.log(NEGLIGIBLE))
+        kept = factors >= evidence + math.log(NEGLIGIBLE)
+        kept[0] = True
+        if not kept.all():
+            self._outcomes.keep(kept)
+            self._joint, self._start = self._joint[:, kept], self._start[kept]
+            self._log_weight = self._log_weight[kept]
         return None
 
     def _begin(self) -> None:
@@ -111,14 +116,6 @@ class Evidence:
         self._start = np.append(self._start, start)
         self._log_weight = np.append(self._log_weight, math.log(weight))
         self._next, self._later_weight = start + step, self._later_weight - weight
-
-    def _drop(self, kept: Bools) -> None:
-        kept[0] = True
-        if kept.all():
-            return
-        self._outcomes.keep(kept)
-        self._joint, self._start = self._joint[:, kept], self._start[kept]
-        self._log_weight = self._log_weight[kept]
 
 
 def require_scales(scales: Any) -> tuple[float, ...]:

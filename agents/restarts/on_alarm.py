@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -15,7 +16,7 @@ from ..model.model import Model
 from ..model.rounds import ByRound, Delivery
 from ..model.units import PriorUnits, known_per_cost, profile_weights
 from .base import Restart
-from .detection.detector import Places
+from .detector import Places
 from .evidence import Archive, Seen
 from .outcomes import ValueModel
 
@@ -87,9 +88,6 @@ class OnAlarm(Restart):
         self.detectors = [self.places.detector(**{**options, **more}) for more in own]
         self.alarms = self._alarms = [list[int]() for _ in range(num_trials)]
         self._alarmed = np.zeros(num_trials, dtype=bool)
-
-    def play(self, point: Ints) -> None:
-        """Do nothing: the detector observes values only."""
 
     def receive(self, delivery: Delivery) -> None:
         trial, rounds = delivery.trial.tolist(), delivery.round.tolist()
@@ -192,7 +190,7 @@ class InOrder(Restart):
         noise = np.broadcast_to(observed.noise_std, num_trials)
         value_models = [_value_model(model, observed, self.places.prior, float(each)) for each in noise]
         self.archives = None if archive is None else [archive(each) for each in value_models]
-        self._make = [lambda each=each: watch(each) for each in value_models]
+        self._make: list[Callable[[], Watch]] = [partial(watch, each) for each in value_models]
         if self.archives is not None:
             self._make = [each.watch for each in self.archives]
         self.watches = [make() for make in self._make]

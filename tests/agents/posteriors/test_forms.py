@@ -12,8 +12,8 @@ from sklearn.gaussian_process.kernels import RBF
 
 from agents.posteriors import FORMS, TABLES, posterior
 from agents.posteriors.factor import PriorDraw
-from agents.posteriors.forgetting.fading import Discounted
-from agents.posteriors.forgetting.memory import ForgettingPosterior
+from agents.posteriors.fading import Discounted
+from agents.posteriors.memory import ForgettingPosterior
 from agents.posteriors.pairs import PairPosterior
 from agents.posteriors.play_counts import LONGEST, PlayCounts
 from agents.posteriors.sketched import SketchedPosterior

@@ -5,8 +5,8 @@ import pytest
 
 from agents.beliefs.surface import Surface
 from agents.posteriors import FORMS, posterior
-from agents.posteriors.forgetting.fading import Discounted, Drifting, LastPlays
-from agents.posteriors.forgetting.memory import ForgettingPosterior
+from agents.posteriors.fading import Discounted, Drifting, LastPlays
+from agents.posteriors.memory import ForgettingPosterior
 from bandit_envs.kernels.gram import Gram
 from bandit_envs.kernels.kernels import make_kernel
 

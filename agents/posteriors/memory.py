@@ -17,10 +17,10 @@ from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.kernels.definite import pivoted_root, white
 from bandit_envs.kernels.gram import TOLERANCE, Gram
 
-from ...options import PerTrial
-from ..base import Posterior, SufficientStatistics, columns_at
-from ..decomposition import solve_rows, solve_vector
-from ..play_factor import Factor, PlayFactor
+from ..options import PerTrial
+from .base import Posterior, SufficientStatistics, columns_at
+from .decomposition import solve_rows, solve_vector
+from .play_factor import Factor, PlayFactor
 
 
 class Memory(abc.ABC):

@@ -10,8 +10,8 @@ from sklearn.gaussian_process.kernels import RBF
 from agents.beliefs.delivered import sliding_window
 from agents.model.model import Model
 from agents.posteriors import SufficientStatistics, posterior
-from agents.posteriors.forgetting.fading import Discounted, Drifting, LastCounts, LastPlays, Wandering
-from agents.posteriors.forgetting.memory import ForgettingPosterior
+from agents.posteriors.fading import Discounted, Drifting, LastCounts, LastPlays, Wandering
+from agents.posteriors.memory import ForgettingPosterior
 from bandit_envs import Setting
 from bandit_envs.kernels.gram import DENSE_LIMIT, Gram
 from bandit_envs.kernels.kernels import make_kernel
@@ -139,7 +139,7 @@ def test_a_reset_returns_one_trial_to_the_prior_and_leaves_the_others(name):
 @pytest.mark.sampled(1)
 @every_memory
 def test_above_the_limit_of_the_table_the_posterior_is_the_same(name, monkeypatch):
-    monkeypatch.setattr("agents.posteriors.forgetting.play_rows.DENSE_LIMIT", 10)
+    monkeypatch.setattr("agents.posteriors.play_rows.DENSE_LIMIT", 10)
     gram = make_gram()
     for now, model, known in run(name, gram, 40, 6):
         assert_equals_slow(name, gram, now, model, known)

@@ -35,7 +35,7 @@ from bandit_envs.basics.arguments import (
 from bandit_envs.basics.types import Bools, Floats, Ints
 from bandit_envs.kernels.gram import Gram
 
-from ...kernels.amplitude import order_of
+from ..kernels.amplitude import order_of
 
 MOST_NODES = 4096  # of the integral over indexed points; larger sets are thinned evenly
 (_posv,) = get_lapack_funcs(("posv",), dtype=np.float64)
@@ -331,11 +331,9 @@ def best_ridge(
     In closed form: with A = K + n rho_n I, K (n, n), and y, responses minus their mean, (n, q), the error at
     sample i is (A^-1 y)_i / (A^-1)_ii.
     """
-    errors = [_left_out(gram, value, replace(rates, ridge=c)) for c in candidates]
+    n, errors = len(value), []
+    for c in candidates:
+        penalty = replace(rates, ridge=c).penalty(n)
+        inverse = np.linalg.inv(gram + penalty * gram.diagonal().max() * np.eye(n))
+        errors.append(np.mean((inverse @ value / inverse.diagonal()[:, None]) ** 2))
     return float(candidates[int(np.argmin(errors))])
-
-
-def _left_out(gram: Floats, value: Floats, rates: TestRates) -> float:
-    n = len(value)
-    inverse = np.linalg.inv(gram + rates.penalty(n) * gram.diagonal().max() * np.eye(n))
-    return float(np.mean((inverse @ value / inverse.diagonal()[:, None]) ** 2))

@@ -20,9 +20,9 @@ from scipy.linalg import get_blas_funcs, get_lapack_funcs
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.kernels.gram import DENSE_LIMIT, Gram
 
-from ...kernels.visited import VisitedGram
-from ..base import SufficientStatistics
-from ..decomposition import FIRST_CAPACITY, solve_rows
+from ..kernels.visited import VisitedGram
+from .base import SufficientStatistics
+from .decomposition import FIRST_CAPACITY, solve_rows
 from .memory import Memory
 
 (_rot,) = get_blas_funcs(("rot",), dtype=np.float64)

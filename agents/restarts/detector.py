@@ -21,10 +21,10 @@ from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.kernels.gram import Gram
 from bandit_envs.problem.setting import Setting
 
-from ...model.model import Model
-from ...model.rounds import Delivery
-from ...model.units import PriorUnits
-from ...options import PerTrial
+from ..model.model import Model
+from ..model.rounds import Delivery
+from ..model.units import PriorUnits
+from ..options import PerTrial
 from .tails import (
     CROSS_VALIDATED,
     PAPER_VOLUME,

@@ -6,8 +6,8 @@ import references
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, DotProduct, Matern, RationalQuadratic
 
 from agents.kernels.amplitude import order_of
-from agents.restarts.detection import ChangePointDetector, TestRates, calibrate, detect
-from agents.restarts.detection.tails import MOST_NODES, Indexed, best_ridge
+from agents.restarts.detector import ChangePointDetector, calibrate, detect
+from agents.restarts.tails import MOST_NODES, Indexed, TestRates, best_ridge
 from bandit_envs.kernels.gram import Gram
 from bandit_envs.kernels.kernels import OnColumns, TableKernel
 
