@@ -103,12 +103,6 @@ def test_every_trial_may_have_its_own_bound_and_noise(make):
     np.testing.assert_allclose(make(bound, noise)(ROUND, GAIN), singles, rtol=1e-14)
 
 
-def test_the_self_normalised_width_is_tighter_than_the_improved_one_at_its_noise_variance():
-    horizon = 500
-    tight = SelfNormalisedWidth(1.0, 0.2, 1.0 + 2.0 / horizon)
-    assert np.all(tight(ROUND, GAIN) < ImprovedWidth(1.0, 0.2)(ROUND, GAIN))
-
-
 def test_amm_is_never_larger_than_the_self_normalised_width():
     for bound, noise, variance, delta in product((0.0, 0.5, 4.0), (0.0, 0.1, 2.0), (0.01, 1.0), (0.01, 0.5)):
         amm, self_normalised = (
@@ -133,11 +127,6 @@ def test_known_variances_are_plays_divided_by_their_deviations():
     variance = np.diag(gram) - np.einsum("ij,ji->i", gram, np.linalg.solve(gram + np.diag(std**2), gram))
     assert np.all(np.abs(mean - f) <= width * np.sqrt(variance))
     assert width[0] == pytest.approx(references.amm_width(bound, 1.0, 1.0, gain, 0.01), rel=1e-12)
-
-
-def test_kernel_ucb_includes_igp_ucb():
-    width = ImprovedWidth(1.0, 0.2)(ROUND, GAIN)
-    np.testing.assert_allclose(KernelUCBWidth(width * 0.1, 0.01)(ROUND, GAIN), width, rtol=1e-14)
 
 
 @pytest.mark.parametrize(
