@@ -148,7 +148,7 @@ MUTANTS = (
     Mutant("agents/agent/model_ensemble.py", " | self._awaited(values.round)", ""),
     Mutant("agents/agent/gp_agent.py", "rounds[known]", "rounds[known] - 1"),
     Mutant("agents/agent/book.py", "rounds >= self._begun[trial]", "rounds > self._begun[trial]"),
-    Mutant("agents/kernels/theta_slopes.py", "2.0 * (total -", "(total -"),
+    Mutant("agents/kernels/slopes.py", "2.0 * (total -", "(total -"),
     Mutant("agents/kernels/amplitude.py", "else value / factor", "else value * factor"),
     Mutant("agents/tuning/plan.py", "self.sign * value - self.centre", "value - self.centre"),
     Mutant(

@@ -26,7 +26,7 @@ from scipy.special import ndtri
 
 from bandit_envs.basics.types import Floats, Ints
 
-from ..kernels.point_slopes import Linearised, linearise, prior_variance
+from ..kernels.slopes import Linearised, linearise, prior_variance
 from ..posteriors import Posterior
 from ..posteriors.memory import ForgettingPosterior
 from ..posteriors.pairs import PairPosterior

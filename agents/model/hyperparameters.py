@@ -30,7 +30,7 @@ from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.problem.truth import descended
 
 from ..kernels.amplitude import amplified_at, amplitude_path, is_at, with_amplitude
-from ..kernels.theta_slopes import in_theta, with_theta
+from ..kernels.slopes import in_theta, with_theta
 from ..options import require_left_out
 
 SOURCES = ("arrived", "all")
