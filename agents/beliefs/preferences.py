@@ -180,16 +180,14 @@ class LikelihoodSet(Preferences):
         prior = self._prior[self._points(context)]
         rows, likeliest = self.rows, self.likeliest
         least, nothing = _losses(rows, np.stack([likeliest, np.zeros_like(likeliest)])).tolist()
-        slack = self._slack(rows, least)
+        if self._scale is None:
+            slack = float(np.log(1.0 / self._delta)) - least - self.fit.evidence_bound(rows, LOGISTIC)
+        else:
+            slack = self._scale * float(np.sqrt(self._duels + 1.0))
         # As the loss is convex, it is at most half the slack above the least there.
         inside = likeliest * (1.0 - slack / 2.0 / max(nothing - least, slack))
         ahead = roots - roots[against]
         return prior - prior[against] + _largest(ahead, rows, self._norm, least + slack, inside)
-
-    def _slack(self, rows: PlayedRows, least: float) -> float:
-        if self._scale is not None:
-            return self._scale * float(np.sqrt(self._duels + 1.0))
-        return float(np.log(1.0 / self._delta)) - least - self.fit.evidence_bound(rows, LOGISTIC)
 
 
 def _ridged(rows: PlayedRows, log_ridge: float) -> Floats:

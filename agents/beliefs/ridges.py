@@ -82,7 +82,12 @@ class Ridges(Delivered):
         residual, known = self.residual(trial, point, value), self.weights(point, weight)
         plays = np.ones(len(trial)) if known is None else known
         for wave in waves(trial):
-            self._observe(trial[wave], point[wave], residual[wave], plays[wave])
+            given = trial[wave], point[wave], residual[wave]
+            own = _innovation(self.mean_posterior, *given, plays[wave])
+            for misfit, other in zip(self._misfit, self.others, strict=True):
+                misfit[trial[wave]] += _innovation(other, *given, plays[wave]) - own
+            for each in (self.mean_posterior, *self.others):
+                observe(each, *given, None if (plays[wave] == 1.0).all() else plays[wave])
 
     def forget(self, trial: Ints) -> None:
         super().forget(trial)
@@ -103,13 +108,6 @@ class Ridges(Delivered):
         least = SMALLEST_NOISE * model.prior_std**2
         each = (np.maximum(np.multiply(ratio, model.noise_variance), least) for ratio in self.ratios)
         return [make_posterior(model, len(self.rows), noise) for noise in each]
-
-    def _observe(self, trial: Ints, point: Ints, residual: Floats, plays: Floats) -> None:
-        own = _innovation(self.mean_posterior, trial, point, residual, plays)
-        for misfit, other in zip(self._misfit, self.others, strict=True):
-            misfit[trial] += _innovation(other, trial, point, residual, plays) - own
-        for each in (self.mean_posterior, *self.others):
-            observe(each, trial, point, residual, None if (plays == 1.0).all() else plays)
 
     def _follow(self, trial: Ints) -> None:
         """Condition the other posteriors on the observations of the first one."""

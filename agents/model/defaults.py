@@ -9,7 +9,7 @@ from typing import Any, TypedDict
 import numpy as np
 from sklearn.gaussian_process.kernels import Kernel
 
-from bandit_envs.basics.arguments import require, require_choice, require_positive, require_std
+from bandit_envs.basics.arguments import require_choice, require_positive, require_std
 from bandit_envs.basics.types import Floats
 from bandit_envs.kernels.kernels import LengthScale, make_kernel
 from bandit_envs.kernels.validity import require_same_noise
@@ -185,12 +185,6 @@ def growth_by_smoothness(kernel: Kernel, dim: int, horizon: int) -> float:
     Reeb (2024), whose c is R^2 / lambda.
     """
     return float(horizon) ** (dim / (2.0 * order_of(kernel) + 2.0 * dim))
-
-
-def require_untied(variance: PerTrial | str | None) -> None:
-    """Raise where lambda is both tied to the horizon and learnt."""
-    words = "a number or left out with refit_every, which learns it"
-    require(not isinstance(variance, str), "noise_variance", words, variance)
 
 
 def require_noise_variance(variance: PerTrial, prior_std: float) -> None:

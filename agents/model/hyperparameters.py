@@ -120,7 +120,10 @@ def likelihood(theta: Floats, kernel: Any, sample: Sample, with_mean: bool = Fal
     upper, failed = dpotrf(covariance.T, lower=0, clean=1, overwrite_a=1)  # L', in place of C
     if failed:
         return Likelihood(math.inf, np.zeros(len(theta)), 0.0)
-    centre = _centre(upper, sample.mean) if with_mean else 0.0
+    centre = 0.0
+    if with_mean:
+        ones = _solve(upper, np.ones(len(n)))
+        centre = float(ones @ sample.mean / ones.sum())
     m = sample.mean - centre
     weight, scale = _solve(upper, m), np.diag(upper).copy()
     # C^-1 in a third of the time of solving for the identity; below the diagonal dpotri leaves zeros.
@@ -138,11 +141,6 @@ def likelihood(theta: Floats, kernel: Any, sample: Sample, with_mean: bool = Fal
     gradient[:-1] = 0.5 * pull_back(pull)
     gradient[-1] = 0.5 * ((own * noise / n).sum() - repeats + sample.scatter / noise)
     return Likelihood(-float(log_p), -gradient, centre)
-
-
-def _centre(upper: Floats, values: Floats) -> float:
-    weight = _solve(upper, np.ones(len(values)))
-    return float(weight @ values / weight.sum())
 
 
 def _solve(upper: Floats, values: Floats) -> Floats:

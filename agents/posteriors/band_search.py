@@ -36,7 +36,10 @@ class BandSearch:
         self._std = np.sqrt(np.maximum(variance, 0.0))
         self._num_plays, self._latest = 0, deque[Floats](maxlen=LATEST)
         self._moved = np.zeros((factors.ranks[0], factors.rank // factors.ranks[0]))  # d as a matrix
-        self._first = _stacked([slab.factors.roots[0].T for slab in self._slabs])  # (S, n, r_1), rows r_1
+        rows = [slab.factors.roots[0].T for slab in self._slabs]
+        self._first = np.zeros((len(rows), max(map(len, rows)), len(self._moved)))  # (S, n, r_1), rows r_1
+        for first, each in zip(self._first, rows, strict=True):
+            first[: len(each)] = each
         self._rest = factors.largest_rest  # max |r'|
         # Of each slab: its largest score and std, and the d, width and number of plays under which they were.
         self._top = np.full(len(self._slabs), np.inf)
@@ -97,11 +100,3 @@ class BandSearch:
                 self._variance[points] -= factors.expand(weight[None])[0] ** 2
         self._std[points] = np.sqrt(np.maximum(self._variance[points], 0.0))
         self._largest_std[j], self._plays_then[j] = self._std[points].max(), self._num_plays
-
-
-def _stacked(rows: list[Floats]) -> Floats:
-    """Stack arrays (n, r), rows of zeros filling the shorter ones."""
-    stack = np.zeros((len(rows), max(map(len, rows)), rows[0].shape[1]))
-    for to, each in zip(stack, rows, strict=True):
-        to[: len(each)] = each
-    return stack

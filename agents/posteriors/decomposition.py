@@ -116,10 +116,17 @@ class Triangle:
 
     def going_on(self, k: int, x: int, noise: float) -> Triangle:
         """Return the triangle whose first k rows are these, and whose next row is a play of x."""
-        if k == self.size:
-            self._append(x, noise)
-        elif self._point[k] != x or self._noise[k] != noise:
-            return self._copy(k).going_on(k, x, noise)
+        if k < self.size:
+            same = self._point[k] == x and self._noise[k] == noise
+            return self if same else self._copy(k).going_on(k, x, noise)
+        if k == len(self.values):
+            more = (0, spare_capacity(k) - k)
+            self.values = np.pad(self.values, more)
+            self._point, self._noise = np.pad(self._point, more), np.pad(self._noise, more)
+        shared = self.solve(self.gram.between(np.array([x]), self._point[:k])[0], k, 1)
+        scale = math.sqrt(noise + self.gram.diagonal[x] - shared @ shared)
+        self.values[k, :k], self.values[k, k] = shared, scale
+        self._point[k], self._noise[k], self.size = x, noise, k + 1
         return self
 
     def solve(self, values: Floats, rows: int, transposed: int) -> Floats:
@@ -151,14 +158,3 @@ class Triangle:
             upper, _ = dtrtri(self.values[i:j, i:j].T, lower=0)
             known = self._inverse[i] = np.tril(upper.T)
         return known
-
-    def _append(self, x: int, noise: float) -> None:
-        k, size = self.size, len(self.values)
-        if k == size:
-            more = (0, spare_capacity(size) - size)
-            self.values = np.pad(self.values, more)
-            self._point, self._noise = np.pad(self._point, more), np.pad(self._noise, more)
-        shared = self.solve(self.gram.between(np.array([x]), self._point[:k])[0], k, 1)
-        scale = math.sqrt(noise + self.gram.diagonal[x] - shared @ shared)
-        self.values[k, :k], self.values[k, k] = shared, scale
-        self._point[k], self._noise[k], self.size = x, noise, k + 1

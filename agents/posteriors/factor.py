@@ -226,19 +226,15 @@ class PlayPosterior(RowsPosterior):
         return self.gram.combine(factor.point, factor.back(last)), factor.triangle[-1, -1].item()
 
     def _deviate(self, weight: Floats, played: list[Ints], noise: list[Floats]) -> Floats:
-        each = zip(weight, played, noise, strict=True)
-        return np.array([self._deviated(i, *drawn) for i, drawn in enumerate(each)])
-
-    def _deviate_one(self, weight: Floats, played: Ints, noise: Floats) -> Floats:
-        return self._deviated(0, weight, played, noise)
-
-    def _deviated(self, i: int, weight: Floats, played: Ints, noise: Floats) -> Floats:
         # All rows of a point have the value f' + sqrt(lambda / n) e: their sum is n f' + sqrt(n lambda) e.
-        factor = self._factor[i]
-        prior = weight @ self.gram.root if self.gram.structure is None else weight
-        value = prior[played] + noise * np.sqrt(self.noise[i] / self.count[i, played])
-        seen = value[np.searchsorted(played, factor.point)]
-        return prior - self.gram.combine(factor.point, factor.back(factor.solve(seen)))
+        deviations = []
+        for i, (z, x, e) in enumerate(zip(weight, played, noise, strict=True)):
+            factor = self._factor[i]
+            prior = z @ self.gram.root if self.gram.structure is None else z
+            value = prior[x] + e * np.sqrt(self.noise[i] / self.count[i, x])
+            seen = value[np.searchsorted(x, factor.point)]
+            deviations.append(prior - self.gram.combine(factor.point, factor.back(factor.solve(seen))))
+        return np.array(deviations)
 
     def _forget(self, trial: Ints) -> None:
         for i in trial.tolist():

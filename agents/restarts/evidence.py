@@ -94,7 +94,13 @@ class Evidence:
     def observe(self, age: int, point: int, value: Floats, share: float) -> int | None:
         """Observe a value, see `Watch`; after a change plays are kept from the likeliest start on."""
         while self._next <= age and (self._horizon is None or self._next < self._horizon):
-            self._begin()
+            start, step = self._next, self._step
+            weight = step**2 / (start * (start + step)) if self._horizon is None else step / self._horizon
+            self._outcomes.begin()
+            self._joint = np.column_stack([self._joint, self._joint[:, 0]])
+            self._start = np.append(self._start, start)
+            self._log_weight = np.append(self._log_weight, math.log(weight))
+            self._next, self._later_weight = start + step, self._later_weight - weight
         self._joint = self._joint + self._outcomes.expected(point, share).log_density(value)
         self._outcomes.learn(point, value, share)
         evidence, factors = self.log_evidence, self.log_factors
@@ -107,15 +113,6 @@ class Evidence:
             self._joint, self._start = self._joint[:, kept], self._start[kept]
             self._log_weight = self._log_weight[kept]
         return None
-
-    def _begin(self) -> None:
-        start, step = self._next, self._step
-        weight = step**2 / (start * (start + step)) if self._horizon is None else step / self._horizon
-        self._outcomes.begin()
-        self._joint = np.column_stack([self._joint, self._joint[:, 0]])
-        self._start = np.append(self._start, start)
-        self._log_weight = np.append(self._log_weight, math.log(weight))
-        self._next, self._later_weight = start + step, self._later_weight - weight
 
 
 def require_scales(scales: Any) -> tuple[float, ...]:
@@ -212,20 +209,17 @@ class Archive:
     def end(self, first: int) -> None:
         """Archive, after an alarm, the plays before round `first` as a segment that has ended."""
         ended = [play for play in self._present if play.round < first]
-        self.segments += [plays for plays in self._matched_segments(ended) if plays]
-        self._present, self.remembered = [], []
-        self._candidates = [Candidate(self._value_model, self._scales, plays) for plays in self.segments]
-        self._threshold = math.log((len(self.segments) or 1) * len(self._scales) / self._rate)
-
-    def _matched_segments(self, ended: list[Seen]) -> list[list[Seen]]:
-        """Return reused and later plays as one segment if they still match, else as two."""
-        if self.remembered:
+        segments = [[*self.remembered, *ended]]
+        if self.remembered:  # reused and later plays are one segment if they still match, else two
             candidate = Candidate(self._value_model, self._scales, self.remembered)
             for play in ended:
                 candidate.observe(play)
             if candidate.log_factor < self._threshold:
-                return [self.remembered, ended]
-        return [[*self.remembered, *ended]]
+                segments = [self.remembered, ended]
+        self.segments += [plays for plays in segments if plays]
+        self._present, self.remembered = [], []
+        self._candidates = [Candidate(self._value_model, self._scales, plays) for plays in self.segments]
+        self._threshold = math.log((len(self.segments) or 1) * len(self._scales) / self._rate)
 
     def observe(self, play: Seen) -> bool:
         """Update with a value since the restart, in the order of play; return True if a segment is reused.
