@@ -97,7 +97,7 @@ class ChangePointDetector:
         switches = np.broadcast_to(given, num_responses)
         self._tails = Tails(covariates, self.rates, num_responses, volume, switches, scaled)
         self._time: list[float] = []  # of each sample, ascending
-        self._clear_alarm()
+        self.reset()
 
     @classmethod
     def on_features(cls, kernel: Kernel, nodes: Floats, **options: Any) -> ChangePointDetector:
@@ -132,9 +132,15 @@ class ChangePointDetector:
         if self._chooses_ridge and due(self.count):
             self.rates = replace(self.rates, ridge=best_ridge(*self._tails.known, self.rates))
             self._tails.go_over_to(self.rates)
-        self.latest = self._tails.statistics()
-        self.alarm = self._clearest(self.latest)
-        return self.alarm is not None
+        self.alarm, self.latest = None, self._tails.statistics()
+        threshold = self.rates.threshold(np.arange(1, len(self.latest) + 1))
+        excess = self.latest / threshold
+        if not (excess > 1.0).any():
+            return False
+        n, k = (int(i) for i in np.unravel_index(excess.argmax(), excess.shape))
+        limit = np.broadcast_to(threshold, excess.shape)[n, k]
+        self.alarm = Alarm(n + 1, k, float(self.latest[n, k]), float(limit))
+        return True
 
     def reset(self) -> None:
         """Clear all samples."""
@@ -142,19 +148,7 @@ class ChangePointDetector:
         self._time.clear()
         self.rates = self._first_rates
         self._tails.go_over_to(self.rates)
-        self._clear_alarm()
-
-    def _clear_alarm(self) -> None:
         self.alarm, self.latest = None, np.empty((0, self.num_responses))
-
-    def _clearest(self, statistics: Floats) -> Alarm | None:
-        threshold = self.rates.threshold(np.arange(1, len(statistics) + 1))
-        excess = statistics / threshold
-        if not (excess > 1.0).any():
-            return None
-        n, k = (int(i) for i in np.unravel_index(excess.argmax(), excess.shape))
-        limit = np.broadcast_to(threshold, excess.shape)[n, k]
-        return Alarm(n + 1, k, float(statistics[n, k]), float(limit))
 
 
 class Found(NamedTuple):
@@ -267,24 +261,16 @@ def calibrate(
     together = 1 if alone else PER_DESIGN
     designs = np.random.default_rng(seed).spawn(-(-runs // together))
     simulated = min(samples, MOST_SIMULATED, MOST_SIMULATED_ALONE if alone else samples)
-    largest = np.hstack([_largest(gram, noise_std, simulated, together, rng, options) for rng in designs])
+    each = []  # statistics of stationary sequences at the same points, (m, q) each
+    for rng in designs:
+        point = rng.integers(gram.size, size=simulated)
+        value = _functions(gram, point, together, rng)
+        value = value + noise_std * rng.standard_normal((simulated, together))
+        detector = ChangePointDetector.on_points(gram, num_responses=together, **options)
+        each.append(largest_statistics(detector, point, value))
+    largest = np.hstack(each)
     half, whole = np.quantile(largest[[simulated // 2 - 1, -1]], 1.0 - rate, axis=1, method="higher")
     return float(whole if samples == simulated else whole * (whole / half) ** np.log2(samples / simulated))
-
-
-def _largest(
-    gram: Gram,
-    noise_std: PerTrial,
-    samples: int,
-    together: int,
-    rng: np.random.Generator,
-    options: dict[str, Any],
-) -> Floats:
-    """Return the largest statistic * n^e so far of q stationary sequences at the same points, (m, q)."""
-    point = rng.integers(gram.size, size=samples)
-    value = _functions(gram, point, together, rng) + noise_std * rng.standard_normal((samples, together))
-    detector = ChangePointDetector.on_points(gram, num_responses=together, **options)
-    return largest_statistics(detector, point, value)
 
 
 def _functions(gram: Gram, point: Ints, count: int, rng: np.random.Generator) -> Floats:

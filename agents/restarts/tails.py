@@ -179,7 +179,12 @@ class Tails:
             square[p, : m + 1] = square[: m + 1, p] = np.insert(row, p, own)
         self._value[p], self._profile[p] = np.append(value, 1.0), profile
         self._samples.insert(p, x)
-        self._shift(p)
+        if p < m:  # blocks after it have another start, and those around it are outdated
+            self._weights = {
+                (start + (start >= p), n): weights
+                for (start, n), weights in self._weights.items()
+                if start >= p or start + n <= p
+            }
 
     def statistics(self) -> Floats:
         """Return the integrals of (mu_1 - mu_2)^2 for n = 1, ..., floor(m / 2), (h, q)."""
@@ -192,14 +197,12 @@ class Tails:
             np.negative(second, out=difference[n - 1, :, m - n :])
         flat = self._centre(difference).reshape(half * responses, m)
         found = np.vecdot(flat @ self._overlap[:m, :m], flat).reshape(half, responses)
-        return found / self._squares() if self.scaled and m else found
-
-    def _squares(self) -> Floats:
-        """Return the mean square of each response, (q,); infinite where it is constant up to rounding."""
+        if not (self.scaled and m):
+            return found
         _, value = self.known
         square = (value**2).mean(axis=0)
-        constant = square <= ROUNDING * (self._value[: self.count, :-1] ** 2).mean(axis=0)
-        return np.where(constant, np.inf, square)
+        constant = square <= ROUNDING * (self._value[:m, :-1] ** 2).mean(axis=0)  # up to rounding
+        return found / np.where(constant, np.inf, square)
 
     def _centre(self, difference: Floats) -> Floats:
         """Return weights of responses less the mean over their tail, (h, q + 1, m) -> (h, q, m)."""
@@ -220,16 +223,6 @@ class Tails:
         if failed:
             raise ValueError(f"the kernel is not positive definite at {n} samples; give a larger ridge")
         return weights.T
-
-    def _shift(self, position: int) -> None:
-        """Rename the blocks after a new sample, and drop those around it."""
-        if position == self.count - 1:
-            return
-        self._weights = {
-            (start + (start >= position), n): weights
-            for (start, n), weights in self._weights.items()
-            if start >= position or start + n <= position
-        }
 
     def _reserve(self, nodes: int) -> None:
         if self._profile.shape[1] != nodes:

@@ -127,9 +127,7 @@ GAMMAS: dict[str, Callable[[Model], Gamma]] = {
     "spectral": _table(information_gain.spectral_bound),
     "bound": _table(information_gain.upper_bound),
     "rate": lambda model: information_gain.rate_for(model.kernel, model.setting.pairs_width),
-    "rate-vakili": lambda model: information_gain.rate_for(
-        model.kernel, model.setting.pairs_width, vakili=True
-    ),
+    "rate-vakili": lambda model: information_gain.rate_for(model.kernel, model.setting.pairs_width, True),
 }
 
 
@@ -165,10 +163,8 @@ def _constant(model: Model, delta: float) -> Width:
 
 
 def _change_point(model: Model, delta: float, *, beta_scale: float = 1.0) -> Width:
-    horizon, order = model.setting.horizon, order_of(model.kernel)
-    return ChangePointWidth(
-        horizon, model.setting.pairs_width, order, np.multiply(beta_scale, PAPER_CONSTANT)
-    )
+    horizon, dim, constant = model.setting.horizon, model.setting.pairs_width, PAPER_CONSTANT
+    return ChangePointWidth(horizon, dim, order_of(model.kernel), np.multiply(beta_scale, constant))
 
 
 # Builders from the model and delta, with further options by keyword.
