@@ -1,29 +1,26 @@
 """Alarms on standardised residuals: likelihood ratio, run lengths (BOCPD), event-triggered, calibrated.
 
-`LikelihoodRatio` is the Gaussian generalised likelihood ratio of the mean of residuals. e_t = (y_t -
-mu_{t-1}(x_t)) / sqrt(sigma_{t-1}^2(x_t) + lambda) are independent N(0, 1) without a change. After n values,
-with m_1, m_2, m the means of the first s, of the others and of all,
+`LikelihoodRatio` is the Gaussian generalised likelihood ratio of the mean of residuals e_t = (y_t -
+mu_{t-1}(x_t)) / sqrt(sigma_{t-1}^2(x_t) + lambda), independent N(0, 1) without a change. After n values, with
+m_1, m_2, m the means of the first s, of the others and of all,
 
     max_s  s kl(m_1, m) + (n - s) kl(m_2, m) >= (1 + 1/n) ln(2 n^(3/2) / delta),    kl(a, b) = (a - b)^2 / 2,
 
-statistic and threshold as in SMPyBandits; their use on the residuals of a Gaussian process is ours.
+as in SMPyBandits; its use on the residuals of a Gaussian process is ours.
 
 `RunLengths` alarms when the likeliest start of the present segment jumps forward (Adams & MacKay 2007; with
-Gaussian processes Saatci et al. 2010): before each value
-
-    p(start = now) = H,    p(start = s) *= 1 - H,
-
-then each is multiplied by N(y; mu_s(x), sigma_s^2(x) + lambda), mu_s and sigma_s from the plays since s. H is
-one over the expected length of a segment (from memory). The rate of false alarms has no bound.
+Gaussian processes Saatci et al. 2010): before each value p(start = now) = H and p(start = s) *= 1 - H, then
+each is multiplied by N(y; mu_s(x), sigma_s^2(x) + lambda), mu_s and sigma_s from the plays since s. H is one
+over the expected length of a segment (from memory). The rate of false alarms has no bound.
 
 `EventTriggered` alarms when a value lies outside the band of posterior and noise (Brunzema et al. 2025): with
 n plays since the restart, the new one included, pi_n = pi^2 n^2 / 6 and the posterior before it,
 
     |y - mu(x)| > sqrt(r) sigma(x) + sqrt(2 R^2 ln(2 pi_n / delta)),    r = 2 ln(2 pi_n / delta).
 
-It is ET-GP-UCB's trigger without the factors that its code has for hardware. The value that triggers is kept
-as the first of the new posterior (our reading; delta = 0.1 is from memory). It holds, with probability 1 -
-delta at the played points, for f ~ GP(prior) and Gaussian noise of variance R^2.
+It is ET-GP-UCB's trigger without its code's factors for hardware (delta = 0.1 is from memory); the value that
+triggers is the first of the new posterior (our reading). It holds, with probability 1 - delta at the played
+points, for f ~ GP(prior) and Gaussian noise of variance R^2.
 """
 
 from __future__ import annotations
@@ -139,10 +136,9 @@ class EventTriggered:
 class CalibratedAlarm:
     """Builder of `OnAlarm` for any number of trials, with the detector's options as for `gp_ucb_cpd`.
 
-    Where the noise is neither published nor given, the scale of responses is that of the samples, the ridge
-    is `UNKNOWN_RIDGE`, and theta is the largest of those for little, some and much noise. The reward and each
-    of C costs take an equal share of the rate. Costs, whose means are unknown, are centred, but use the
-    threshold of a reward with a known mean: their false alarms are rarer.
+    Where the noise is neither published nor given, responses have the scale of the samples, the ridge is
+    `UNKNOWN_RIDGE`, and theta is the largest of those for little, some and much noise. The reward and each of
+    C costs take an equal share of the rate; costs are centred, with the threshold of a known mean.
     """
 
     observed: Model  # of the reward; its noise where the setting publishes none

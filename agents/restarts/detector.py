@@ -50,22 +50,22 @@ class Alarm(NamedTuple):
 
 
 class ChangePointDetector:
-    r"""Detector that tests all even tails of covariate-response pairs (Avanesov 2020, Algorithm 1).
+    """Detector that tests all even tails of covariate-response pairs (Avanesov 2020, Algorithm 1).
 
     Ridge regression on each half of the last 2n samples, n = 1, 2, ...; an alarm where the integral of the
-    squared difference exceeds theta_n. Covariates must be uniform. Responses are values minus their prior
-    mean. Call `reset` after an alarm.
+    squared difference exceeds theta_n. Covariates must be uniform, responses be less their prior mean. Call
+    `reset` after an alarm.
 
     Args:
         covariates: `FeatureCovariates` or `Indexed`; see `on_features` and `on_points`.
-        num_responses: q; each is tested, with its own threshold.
+        num_responses: q, each with its own threshold.
         volume: the measure of the set of covariates.
-        centred: True subtracts from responses the mean of each test's 2n samples, because their prior mean is
-            unknown; one for all, or one a response (q,).
-        scaled: True divides statistics by the mean square of the samples so far, because their scale is
-            unknown; theta is then for responses of mean square 1.
+        centred: True for responses of unknown prior mean: less the mean of each test's 2n samples; one or
+            (q,).
+        scaled: True for responses of unknown scale: statistics are over the mean square so far, theta is for
+            1.
         ridge: c of rho_n, default by the reading; "cross-validated" estimates it from the samples, of all
-            responses together, whenever there are 8, 16, 32, ... since the last reset.
+            responses together, at 8, 16, 32, ... since the last reset.
         **options: of `TestRates.of`: smoothness, theta, reading, variance.
     """
 
@@ -240,16 +240,15 @@ def calibrate(
 ) -> float:
     """Return the theta with which a sequence without a change raises a false alarm at a stated rate.
 
-    Simulates sequences of f ~ GP at uniform points with Gaussian noise, and takes the 1 - rate quantile of
-    the largest statistic * n^e of each. Deterministic given the seed; its error is that of `runs` draws, ten
-    of which share their points. It takes a few seconds: beyond 128 samples the threshold is extrapolated as a
-    power of the length, fitted to its growth from 64 to 128; the threshold itself grows more slowly. A
-    cross-validated ridge is each sequence's own, as in use; then 64 samples are simulated, in ten seconds.
+    The 1 - rate quantile of the largest statistic * n^e of f ~ GP at uniform points with Gaussian noise, in
+    `runs` simulated sequences, ten of which share their points. Deterministic given the seed, in a few
+    seconds: beyond 128 samples the threshold is extrapolated as a power of the length, fitted to its growth
+    from 64 to 128; the threshold itself grows more slowly. A cross-validated ridge is each sequence's own, as
+    in use; then 64 samples are simulated, in ten seconds.
 
     Args:
         samples: length of the sequence: with forced exploration about sqrt(xi^2 T) of T rounds.
         rate: probability of at least one false alarm in a sequence.
-        runs: simulated sequences.
         **options: of the detector, apart from theta.
     """
     require_not_negative("noise_std", noise_std, "it is the standard deviation of the noise")

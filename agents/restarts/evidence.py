@@ -5,22 +5,19 @@ since the restart, and 1 before s is reached,
 
     BF_s = p(y_{s+1:n}) / p(y_{s+1:n} | y_{1:s}),    M_n = sum_s w_s BF_s,    sum_s w_s = 1,
 
-where both are predictions of the model, the first from the prior. Without a change each BF_s is a martingale
-of mean 1, for any plays and delays if values are observed in the order of play, and so is M_n >= 0: P(M_n >=
-1 / delta for any n) <= delta. It holds for f ~ GP(prior) and Gaussian noise of the model's variance, or of
-one of G variances that are tried together, where an alarm is M_n >= G / delta.
+both predictions of the model, the first from the prior. Without a change each BF_s is a martingale of mean 1,
+for any plays and delays if values are observed in the order of play, and so is M_n >= 0: P(M_n >= 1 / delta
+for any n) <= delta. It holds for f ~ GP(prior) and Gaussian noise of the model's variance, or of one of G.
 
 `Archive` tests for the return of one of A ended segments. With their values Y_a, and y_{1:n} those since the
 restart in the order of play,
 
     BF_a = p(y_{1:n} | Y_a) / p(y_{1:n}),    reused when log BF_a >= log(A G / delta),
 
-where both are predictions of the model, and noise levels, G of them, are weighted by Y_a's likelihood. If the
-present function is new and the noise is drawn from its levels, each BF_a is a martingale of mean 1, for any
-plays and delays: P(BF_a >= A G / delta for any n) <= delta / (A G) by Ville's inequality, at most delta / A
-at each level, and P(any segment is reused, in this segment) <= delta. Plays from before the alarm that are
-kept were selected by their values, so for them it is approximate; and it does not cover functions that
-resemble an archived one.
+where noise levels, G of them, are weighted by Y_a's likelihood. If the present function is new, likewise,
+P(BF_a >= A G / delta for any n) <= delta / A at each level, and P(any segment is reused) <= delta. For plays
+from before the alarm, which were selected by their values, it is approximate; and it does not cover functions
+that resemble an archived one.
 """
 
 from __future__ import annotations
@@ -43,11 +40,11 @@ DISCARDED_BELOW = math.log(1e-6)  # log BF_a below which a segment is discarded
 
 
 class Evidence:
-    r"""Evidence of one trial.
+    """Evidence of one trial.
 
-    The given noise may be too small: with G scales all likelihoods are means over G noise levels. Ville's
-    inequality then holds for a noise that is drawn from them, P(M_n >= c for any n) <= 1 / c, which is a mean
-    over G probabilities, none of which exceeds G / c: an alarm at c = G / delta keeps delta at each level.
+    The given noise may be too small: with G scales all likelihoods are means over G noise levels, and an
+    alarm at M_n >= G / delta keeps delta at each level, since P(M_n >= c for any n) <= 1 / c is a mean over
+    them.
 
     Args:
         horizon: T, with which w_s = step / T; None for any number of plays, w_s = step^2 / (s (s + step)).
@@ -162,13 +159,12 @@ class Candidate:
 
 
 class Archive:
-    """Archive of one trial, with its present segment.
+    """Archive of one trial, with its present segment, of which a reused one is a part until that ends.
 
-    A reused segment leaves the archive and is a part of the present segment until that ends. O(G k^2) a value
-    for each archived segment that may still return, and at an alarm for each value in the archive.
+    O(G k^2) a value for each archived segment that may still return, and at an alarm for each value in it.
 
     Args:
-        make_watch: builds the detector of the next change from it.
+        make_watch: builds the detector of the next change.
         false_alarm_rate: delta, the probability that any segment is reused in a segment with a new function,
             at each scale.
         scales: factors of the noise std, G.

@@ -22,9 +22,8 @@ FIRST_CAPACITY = 16  # dimensions; doubled whenever they are full
 class Coordinates:
     """phi(x) with phi(x)'phi(x') = k(x, x') + c, of one new dimension per linearly independent point.
 
-    They are the rows of a pivoted Cholesky factor in the order of play: O(k^2) a new point. k is at most the
-    number of distinct points and the numerical rank of the kernel; c is the prior variance of an unknown
-    level.
+    They are rows of a pivoted Cholesky factor in the order of play, O(k^2) a new point; c is the prior
+    variance of an unknown level.
     """
 
     def __init__(self, between: Callable[[Ints, Ints], Floats], constant: float = 0.0):

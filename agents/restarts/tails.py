@@ -1,4 +1,4 @@
-r"""The statistics of all even tails of a growing sequence of samples, and the rates of their ridge.
+"""The statistics of all even tails of a growing sequence of samples, and the rates of their ridge.
 
 For the last 2n samples, mu_1 is the ridge regression of the first n and mu_2 of the last n,
 
@@ -6,11 +6,9 @@ For the last 2n samples, mu_1 is the ridge regression of the first n and mu_2 of
 
 and the statistic is the integral of (mu_1 - mu_2)^2 (Avanesov 2020, Algorithm 1). With the weights of both
 halves in one vector a = (w_1, -w_2) and H_ij = volume / N sum_x k(x_i, x) k(x_j, x) it is a'Ha. Responses
-whose level is unknown are centred first: y less the mean of the 2n, in which the weights are linear. A
-centred statistic excludes the part of a level in the difference that the ridge leaves, and is smaller on
-average: with a threshold for responses of known mean it raises fewer false alarms, and finds changes later.
-Where the scale of responses is unknown, statistics are divided by their mean square (centred: their variance)
-in all samples.
+whose level is unknown are centred: y less the mean of the 2n, in which the weights are linear. A centred
+statistic is smaller on average: it raises fewer false alarms, and finds changes later. Where their scale is
+unknown, statistics are divided by their mean square (centred: their variance) in all samples.
 """
 
 from __future__ import annotations
@@ -119,9 +117,8 @@ class FeatureCovariates(Covariates):
 class Tails:
     """The m samples of one sequence, with q responses whose tests share their linear systems.
 
-    A new sample costs O(m N), and the tests after it O(m^4) flops in 2m/3 small systems: a block has the same
-    weights as a second half and later as a first half, and they are stored until then. `centred`, (q,), and
-    `scaled` are as for `ChangePointDetector`.
+    A new sample costs O(m N), and the tests after it O(m^4) flops in 2m/3 small systems: the weights of a
+    second half are stored until it is a first half. `centred` and `scaled` are as for `ChangePointDetector`.
     """
 
     def __init__(
@@ -283,11 +280,10 @@ class TestRates:
         """Return the paper's rates for a kernel.
 
         Args:
-            kernel: of the function; its smoothness is the smallest of its parts' (Matern: nu; squared
-                exponential, rational quadratic, linear: infinite). Other kernels get the paper's 5/2.
-            volume: the measure of the statistic's integral over the covariates; the default threshold is
-                proportional to it, so that it has no effect by itself. The paper integrates over [0, 5].
-            variance: prior variance of the responses, to which the default threshold is proportional.
+            kernel: of the function; its smoothness is that of its roughest part, see `order_of`.
+            volume: the measure of the statistic's integral over the covariates, to which the default
+                threshold is proportional; the paper integrates over [0, 5].
+            variance: prior variance of the responses, to which it is proportional, too.
             smoothness: a, in place of the kernel's.
             ridge: c; default by `reading`.
             theta: of the integral as scaled by `volume`; default 2.6 volume / 5 times the variance.
