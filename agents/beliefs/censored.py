@@ -26,7 +26,6 @@ class Censored(Belief):
     Feedback that takes longer than m is never used; its play stays in the design.
 
     Args:
-        model: kernel, noise and `least`.
         window, reward_bound: m and B_y, see `gp_ucb_sdf`.
         noisy: True for the sigma of an observation, sqrt(sigma^2 + lambda), which is not in the paper's text
             but what libraries predict; samples stay those of f.

@@ -168,11 +168,9 @@ class Fantasised(Hallucinated):
 
         mu~ = mu + S[:, P] (S_PP + lambda I)^-1 (g - mu_P).
 
-    With g = mu_P it is `Hallucinated`. A recommendation rests on mu.
-
-    Args:
-        noisy: True adds noise to g, so that fantasies have the law of the values to come: Thompson sampling
-            then draws from the delivered posterior in law. False takes the draw of f itself.
+    With g = mu_P it is `Hallucinated`. A recommendation rests on mu. `noisy` adds noise to g, so that
+    fantasies have the law of the values to come: Thompson sampling then draws from the delivered posterior in
+    law.
     """
 
     def __init__(

@@ -129,14 +129,12 @@ def between(factor: Floats, root: Floats) -> Floats:
 class LikelihoodSet(Preferences):
     """Utilities of |f| <= B whose log-likelihood is at most beta_t below the largest: POP-BO's belief.
 
-    Mean, std and bands are those of `Preferences`.
+    Mean, std and bands are those of `Preferences`; B is the model's `rkhs_bound`, in log odds.
 
     Args:
-        model: its kernel and `rkhs_bound` B are those of the utilities, in log odds.
         scale: beta_t = scale sqrt(t + 1) after t duels; None for ln(1 / delta) + the largest log-likelihood
             less a bound on the log evidence, with which the set holds the truth in all rounds with
             probability 1 - delta.
-        delta: that probability of failure.
     """
 
     def __init__(self, model: Model, scale: float | None, delta: float):

@@ -41,10 +41,8 @@ def observation_weights_at(
 ) -> ObservationWeights:
     """Return one trial's weights at A points; O(u^2 A).
 
-    Args:
-        seen: the plays at u points.
-        across: prior covariances of these with the points, (u, A).
-        same: which of these are the points, (u, A).
+    `seen` are the plays at u points, `across` their prior covariances with the A points, and `same` which of
+    these are the points, (u, A) each.
     """
     among = belief.mean_posterior.gram.between(seen.point, seen.point)
     among[np.diag_indices(len(among))] += belief.mean_posterior.noise[trial] / seen.plays
@@ -55,13 +53,12 @@ def observation_weights_at(
 class Ridges(Delivered):
     """Belief that learns a value when it is delivered, in one posterior for each a = ratio * lambda.
 
-    Mean, std, samples and gain are those of lambda; each other regularisation costs a posterior. The
-    statistic that compares fits is updated by innovations,
+    Mean, std, samples and gain are those of lambda, which is always one; each other costs a posterior, of at
+    least 1e-10 of the prior variance. The statistic that compares fits is updated by innovations,
 
         q_a = sum_s a (y_s - mu_{a,s-1}(x_s))^2 / (a + sigma_{a,s-1}^2(x_s)),
 
-    and where values change, computed from sums: q_a - q_lambda = sum_x b_x (mu_lambda(x) - mu_a(x)). A
-    regularisation is at least 1e-10 of the prior variance, and lambda is always one.
+    and where values change, computed from sums: q_a - q_lambda = sum_x b_x (mu_lambda(x) - mu_a(x)).
     """
 
     def __init__(self, model: Model, num_trials: int, ratios: Sequence[float] = RATIOS):

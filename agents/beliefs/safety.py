@@ -57,9 +57,8 @@ class Safety:
     Args:
         costs: the belief about each cost, from delivered feedback alone.
         width: w_j of each cost, (C, B).
-        safe_of: computes S, the mask of arms that may be played, (B, A).
-        expands: computes the mask of safe arms that may certify others.
-        settled_of: computes the mask of trials that need not expand S any more, (B,).
+        safe_of: computes S, the mask of arms that may be played, (B, A); `settled_of` the mask of trials that
+            need not expand it any more, (B,), and `expands` that of safe arms that may certify others.
         offered: the arms available in this round, (B, A); None for all.
     """
 
@@ -207,7 +206,7 @@ class CostBelief:
 
     The model is a Gaussian process with the reward's kernel, scaled to the std that the published law gives
     to k or ln k. Without a law it models ln k, of std 1 around the first observed cost, so that results do
-    not depend on the unit of costs. Restarts for changed functions keep the belief about costs.
+    not depend on the unit of costs. Restarts keep it.
     """
 
     def __init__(self, model: Model, num_trials: int):

@@ -64,8 +64,8 @@ class Surface:
     There may be S beliefs, equally likely worlds, that share the std; a belief by itself is one world.
 
     Args:
-        centre, spread: the plays that determine the mean and the std.
-        observed: the plays with delivered values, where the centre has more.
+        mean_factor, std_factor: the plays that determine the mean and the std.
+        observed: the plays with delivered values, where the mean has more.
         noise: added to the variance, 0 for the std of the function itself.
     """
 

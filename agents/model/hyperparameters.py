@@ -250,8 +250,8 @@ class Fitter:
         Args:
             features: coordinates of all points, (N, d).
             point, value: of the plays, (n,) each, values minus their prior mean.
-            restarts: random starts in addition to the latest hyperparameters.
-            rng: of the restarts; it draws the same number of variates whether or not the fit succeeds.
+            restarts: random starts in addition to the latest hyperparameters, from `rng`, which draws the
+                same number of variates whether or not the fit succeeds.
             weight: how many values of the learnt noise each counts as, (n,); None for one.
         """
         span = math.log(RESTART_FACTOR)

@@ -23,11 +23,9 @@ LATEST = 8  # plays that bring a slab's variance up to date; computing it anew c
 
 
 class BandSearch:
-    """Searches the posterior of one trial, which has changed only by what was noted.
+    """Searches the posterior of one trial, of these mean and variance, (N,) each, and of what was noted since.
 
-    Args:
-        factors: R, of at least two factors.
-        mean, variance: of the posterior so far, (N,) each.
+    `factors` are R, at least two.
     """
 
     def __init__(self, factors: Kronecker, mean: Floats, variance: Floats):
@@ -57,9 +55,7 @@ class BandSearch:
     def largest(self, width: float, tie: float, covariance: Floats) -> Ints | None:
         """Return the points whose mean + w std is within `tie` of the largest, ascending, (n,); None for NaN.
 
-        Args:
-            width: w >= 0.
-            covariance: of the weights, (r, r).
+        w >= 0 is the width, and `covariance` that of the weights, (r, r).
         """
         bound, best, seen = self._bounds(width), -np.inf, set[int]()
         near: list[tuple[Ints, Floats]] = []

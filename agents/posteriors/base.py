@@ -43,17 +43,14 @@ class SufficientStatistics(NamedTuple):
 class Posterior(abc.ABC):
     """Zero-mean Gaussian-process posterior on N points, for B trials at once.
 
-    With n the plays and b the sum of the values at each point, K the prior covariance and lambda the
-    noise variance,
+    With n the plays and b the sum of the values at each point, K the prior covariance and lambda the noise
+    variance that the model assumes, one number or (B,),
 
         Sigma = (K^-1 + diag(n) / lambda)^-1,    mu = Sigma b / lambda.
 
     The state of a trial is its `SufficientStatistics`, (n, b); everything else is a cache over it. Rounding
     may make a variance slightly negative: clip it where its root is taken. *Cells* are the requested points
     of each trial, ascending, (B, A); None for all points.
-
-    Args:
-        noise: lambda, the noise variance that the model assumes; one number, or one a trial (B,).
     """
 
     gram: Gram

@@ -192,11 +192,10 @@ class PlayPosterior(RowsPosterior):
 
         u = K[:, X] w,    w = L'^-1 e_k,    Sigma -= u u',
 
-    one combination of columns of K, which `Gram.combine` computes by a grid's factors or a Fourier transform.
-
-    An observation, a correction and a sample take a combination and O(u^2); O(u^2 + N) memory a trial. The
-    form for a kernel of full rank on a million points of a grid, where rows of other forms take 8 MB a play.
-    Restoring a trial, and weight norms, take a combination a distinct point.
+    one combination of columns of K by a grid's factors or a Fourier transform, `Gram.combine`, which an
+    observation, a correction and a sample take, beside O(u^2). The form for a kernel of full rank on a
+    million points of a grid, where rows of other forms take 8 MB a play. Restoring a trial, and weight norms,
+    take a combination a distinct point.
     """
 
     def __init__(self, gram: Gram, noise: float | Floats, num_trials: int):

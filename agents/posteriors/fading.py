@@ -69,9 +69,9 @@ class Discounted(Tallied):
     def gain(self) -> float:
         """1/2 logdet(I + diag(m / lambda) K_XX), m the sums of squared weights; O(u^3).
 
-        The posterior mean weights the noise of a play of s rounds ago by rho^s, the noise's variance by the
-        square: a self-normalised bound counts the squares (Deng et al. 2022, the doubly weighted gain), which
-        are at most the weights themselves.
+        The mean weights the noise of a play of s rounds ago by rho^s, its variance by the square: a
+        self-normalised bound counts the squares (Deng et al. 2022, the doubly weighted gain), which are at
+        most the weights.
         """
         point = self._squares.nonzero()[0]
         root = np.sqrt(self._squares[point] / self.noise)

@@ -195,14 +195,14 @@ class LatentPosterior(OutcomePosterior):
 
 
 class LatentPlays(OutcomePosterior, PairPosterior):
-    r"""Posterior on a box: that given one Gaussian value a played point, which is Laplace's Gaussian.
+    """Posterior on a box: that given one Gaussian value a played point, which is Laplace's Gaussian.
 
     With f the mode at the plays, g the slope of the log-likelihood and W the weights in H,
 
         values f + g / W of noise 1 / W:   mu = k(x, X) (K + W^-1)^-1 (f + g / W) = k(x, X) g,
 
-    as f = K g at the mode, whatever W is. O(u^3) where it is read after a play, for u distinct plays; no
-    start is kept, so that it is a function of the plays.
+    as f = K g at the mode, whatever W is. O(u^3) where it is read after a play, for u distinct plays; without
+    a start, so that it is a function of the plays.
     """
 
     def __init__(self, gram: Gram, outcomes: PlayOutcomes, num_trials: int):

@@ -73,10 +73,9 @@ class CellRows:
     def centred_sample(self, rng: np.random.Generator) -> Floats:
         """Draw f - mean jointly, (A,).
 
-        A root R of the covariance as it was after `_root_at` rows gives a draw g = z R of that posterior. For
-        later plays Matheron's rule subtracts the part of it that they explain, V' L^-1 (g(x) +
-        sqrt(lambda / n) e) with their rows of V and L. It saves an O(A^3) root while all plays are among the
-        cells.
+        A root R of the covariance after `_root_at` rows gives a draw g = z R of that posterior. For later
+        plays Matheron's rule subtracts the part of it that they explain, V' L^-1 (g(x) + sqrt(lambda / n) e)
+        with their rows of V and L. It saves an O(A^3) root while all plays are among the cells.
         """
         rows, place = self.rows, self._since_root()
         drawn = white(len(self._root), self._root.shape[1], rng) @ self._root

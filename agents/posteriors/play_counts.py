@@ -143,8 +143,8 @@ class LazyTables:
     Args:
         mean, variance: of the prior, (B, N) each, which then belong to the tables.
         slabs: from weights (r,), R'w slice after slice of points.
-        afresh: from a trial, its variance, (N,), computed from the weights' covariance.
-        rank: r, the number of plays beyond which computing the variance afresh is cheaper.
+        afresh: from a trial, its variance, (N,), from the weights' covariance: cheaper beyond `rank` = r
+            plays.
     """
 
     def __init__(

@@ -1,18 +1,16 @@
 """The representation that serves a problem best, by a model of what a round costs in each.
 
-With r the rank of the prior and u the distinct points that a trial is expected to play, for which the factor
-keeps about u rows, one play on N points
+With r the rank of the prior and u the distinct points that a trial is expected to play, one play on N points
 
     weight space    reads R (r, N), and S (r, r) three times,
     factor          reads V (u, N), and computes it anew now and then; trials are looped over,
     dense           reads half a block of U (BLOCK, N), and computes N^2 products of Sigma -= U'U,
     kronecker       reads S (r, r) three times, and computes the products of the factors of R,
-    plays           reads L (u, u), and combines u columns of K: by the factors of a grid, by Fourier
-                    transforms of its torus, or of covariances that are computed anew,
+    plays           reads L (u, u), and combines u columns of K: by a grid's factors, Fourier transforms or
+                    covariances that are computed anew,
     pairs           reads L (u, u), and adds a row of V (u, N): at a context's arms when it returns.
 
-The number of trials is left out, so that results do not depend on how a run is cut into batches; the form
-that `benchmarks/forms.py` finds best for one trial is nearly always the best for many.
+The number of trials is left out, so that results do not depend on how a run is cut into batches.
 """
 
 from __future__ import annotations

@@ -137,12 +137,10 @@ class KroneckerPosterior(TablePosterior):
     """Posterior that stores S, (B, r, r), r = r_1 ... r_k; O(r^2 + r_1 N) an observation, O(r) memory a play.
 
     With R = R_1 (x) ... (x) R_k, R itself is never formed: R'w is one product a factor, and a feature the
-    product of a column of each. An observation is O(r^2) if the tables are not read in between.
-
-    The best form for a product kernel of few weights on a large grid: the squared exponential with
-    length-scale 0.2 on 1000 x 1000 points has r = 19 x 19. For one factor it is the form in weight space.
-    Samples agree with the other forms in law, and exactly where there is one factor. Of one trial the largest
-    scores are searched, see `BandSearch`.
+    product of a column of each. An observation is O(r^2) if the tables are not read in between. The best form
+    for a product kernel of few weights on a large grid: the squared exponential with length-scale 0.2 on 1000
+    x 1000 points has r = 19 x 19. Samples agree with the other forms in law, and exactly where there is one
+    factor. Of one trial the largest scores are searched, see `BandSearch`.
     """
 
     def __init__(self, gram: Gram, noise: float | Floats, num_trials: int):

@@ -46,8 +46,7 @@ class ImprovedWidth(Checked):
         bound: B, at least the RKHS norm of f.
         noise_std: R / s: the noise is R-sub-Gaussian, and the paper takes the largest prior std s as 1.
         gamma: the information gain; the realised one is enough for the band.
-        delta: probability that the regret bound fails.
-        union: number of failures that share delta: 1 in IGP-UCB, 2 in GP-TS.
+        delta: probability that the regret bound fails, shared by `union` failures: 1 in IGP-UCB, 2 in GP-TS.
     """
 
     bound: PerTrial
@@ -132,12 +131,8 @@ class RealBetaWidth(SelfNormalisedWidth):
 class RKHSWidth(Checked):
     """sqrt(beta_t), beta_t = 2 B^2 + 300 gamma_t log^3(t / delta) (Srinivas et al. 2010, Theorem 3).
 
-    It holds for noise bounded by sqrt(lambda) and `gamma` an upper bound, which the realised gain is not.
-
-    Args:
-        bound: B, at least the RKHS norm of f.
-        gamma: the information gain gamma_t.
-        delta: probability that the band fails.
+    It holds, but with probability delta, for |f| <= B in the RKHS, noise bounded by sqrt(lambda) and `gamma`
+    an upper bound, which the realised gain is not.
     """
 
     bound: PerTrial
@@ -158,8 +153,7 @@ class DelayedWidth(Checked):
 
     Args:
         bound: B_f, at least the RKHS norm of the shifted f.
-        noise_std: R / s, the noise is R-sub-Gaussian.
-        reward_bound: B_y / s, where B_y bounds the shifted |y|.
+        noise_std, reward_bound: R / s of R-sub-Gaussian noise, and B_y / s, where B_y bounds the shifted |y|.
         union: 2 with UCB, 4 with Thompson sampling.
     """
 
