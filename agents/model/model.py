@@ -17,6 +17,7 @@ from bandit_envs.kernels.kernels import LengthScale
 from bandit_envs.kernels.validity import split_white
 from bandit_envs.problem.composition import check_kernel
 from bandit_envs.problem.setting import Setting
+from bandit_envs.problem.setting_checks import check_prior_mean
 
 from ..kernels.amplitude import largest_prior_std
 from ..options import PerTrial, require_left_out, typed
@@ -103,7 +104,9 @@ class Model:
         else:
             remedy = "take a setting of low and high alone"
             require_left_out("search", search, None, "on a finite set", remedy)
-        defaults.check_mean(setting, prior_mean)
+        mean = np.asarray(0.0 if prior_mean is None else prior_mean)
+        for own in mean[:, 0] if mean.ndim == 2 and mean.shape[1] == 1 else [mean]:
+            check_prior_mean(own, setting.decisions)
         check_kernel(chosen, setting.decisions)
         prior_std = largest_prior_std(chosen, setting.decisions.points)
         std, variance = defaults.assumed_noise(

@@ -23,7 +23,7 @@ LATEST = 8  # plays that bring a slab's variance up to date; computing it anew c
 
 
 class BandSearch:
-    """Searches the posterior of one trial, of these mean and variance, (N,) each, and of what was noted since.
+    """Searches the posterior of one trial of this mean and variance, (N,) each, and of what was noted since.
 
     `factors` are R, at least two.
     """

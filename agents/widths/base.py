@@ -36,7 +36,7 @@ PAPER_CONSTANT = 0.02
 MIN_DISTANCE = 1e-8  # Bessel functions diverge at 0; the correlations have converged here
 # What the parameters of formulas must be, by name, and a remedy.
 CHECKS: dict[str, tuple[Callable[[str, Any, str], None], str]] = {
-    "value": (require_not_negative, "it multiplies a standard deviation"),
+    "value": (require_not_negative, "a width and an information gain are at least 0"),
     "bound": (require_not_negative, "it bounds the RKHS norm of the mean reward"),
     "noise_std": (require_not_negative, "it bounds the sub-Gaussian noise"),
     "noise_variance": (require_positive, "it is the noise variance lambda that the model assumes"),

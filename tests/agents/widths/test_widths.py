@@ -24,7 +24,7 @@ from gpbandits.theory.regret import bayesian_bound, gp_ucb_bound, igp_ucb_bound
 
 ROUND = np.array([1, 2, 10, 500])
 GAIN = np.array([0.0, 0.4, 3.0, 21.0])
-RATE = Rate.matern(1, nu=2.5)
+RATE = Rate(2 / 7, 1.0)
 BEFORE = ROUND - 1.0
 RATE_BEFORE = np.maximum(BEFORE, 1) ** (2 / 7) * np.log(np.maximum(BEFORE, 1))
 
