@@ -87,7 +87,6 @@ class Imputed(Censored):
         super().__init__(model, num_trials, **options)
         self.fill = fill
         self.delivered = make_posterior(model, num_trials)
-        self._pending: list[dict[int, list[float]]] = [{} for _ in range(num_trials)]  # point -> fill-ins
 
     def shifted(self, model: Model) -> Model:
         """Return the model unchanged: fill-ins are posterior means, not least values."""
@@ -95,13 +94,6 @@ class Imputed(Censored):
 
     def known(self) -> Known:
         return Known(self.delivered, self.given_mean)
-
-    def play(self, point: Ints) -> None:
-        values = np.array([self.fill(self.delivered, i, int(x)) for i, x in enumerate(point)])
-        self.mean_posterior.observe(self.rows, point, values)
-        self._points.append(point)
-        for pending, x, value in zip(self._pending, point.tolist(), values.tolist(), strict=True):
-            pending.setdefault(x, []).append(value)
 
     def receive(self, delivery: Delivery) -> None:
         trial, point, value = delivery.trial, delivery.point, delivery.reward
@@ -122,21 +114,13 @@ class Imputed(Censored):
             self._renew(i)
 
     def _assume_pending(self, trial: Ints, point: Ints) -> None:
-        observe(self.mean_posterior, trial, point, np.zeros(len(point)))
-        for i, x in zip(trial.tolist(), point.tolist(), strict=True):
-            self._pending[i].setdefault(x, []).append(0.0)
+        super()._assume_pending(trial, point)
         for i in np.unique(trial).tolist():
             self._renew(i)
 
     def forget(self, trial: Ints) -> None:
         super().forget(trial)
         self.delivered.reset(trial)
-        for i in trial.tolist():
-            self._pending[i] = {}
-
-    def take_back(self, trial: Ints, point: Ints) -> Floats:
-        pairs = zip(trial.tolist(), point.tolist(), strict=True)
-        return np.array([self._pending[i][x].pop() for i, x in pairs], dtype=np.float64)
 
     def assumed(self, trial: Ints, point: Ints) -> Floats:
         pairs = zip(trial.tolist(), point.tolist(), strict=True)

@@ -53,16 +53,8 @@ class Covariates(abc.ABC):
     dim: int
 
     @abc.abstractmethod
-    def profile(self, x: Any) -> Floats:
-        """Return k(x, nodes), (N,)."""
-
-    @abc.abstractmethod
-    def between(self, x: Any, others: list[Any]) -> Floats:
-        """Return k(x, x_i), (m,)."""
-
-    @abc.abstractmethod
-    def own(self, x: Any) -> float:
-        """Return k(x, x)."""
+    def of(self, x: Any, others: list[Any]) -> tuple[Floats, Floats, float]:
+        """Return k(x, nodes), (N,), k(x, x_i), (m,), and k(x, x)."""
 
 
 class Indexed(Covariates):
@@ -71,19 +63,13 @@ class Indexed(Covariates):
     def __init__(self, gram: Gram):
         self.gram, self.kernel = gram, gram.kernel
         self.variance, self.dim = float(gram.diagonal.max()), gram.points.shape[1]
-        step = -(-gram.size // MOST_NODES)
-        self._nodes: slice | Ints = slice(None, None, step)
+        self._nodes = slice(None, None, -(-gram.size // MOST_NODES))
 
-    def profile(self, x: int) -> Floats:
+    def of(self, x: int, others: list[int]) -> tuple[Floats, Floats, float]:
         if not is_integer(x) or not 0 <= x < self.gram.size:
             raise ValueError(f"x must be the index of a point in 0..{self.gram.size - 1}, got {x!r}")
-        return self.gram.column(int(x))[self._nodes]
-
-    def between(self, x: int, others: list[int]) -> Floats:
-        return self.gram.column(x)[others]
-
-    def own(self, x: int) -> float:
-        return float(self.gram.diagonal[x])
+        column = self.gram.column(int(x))
+        return column[self._nodes], column[others], float(self.gram.diagonal[x])
 
 
 class FeatureCovariates(Covariates):
@@ -96,22 +82,17 @@ class FeatureCovariates(Covariates):
             raise ValueError(f"nodes must be {expected} of points to compare at, got shape {np.shape(nodes)}")
         self.variance, self.dim = float(np.max(np.asarray(kernel.diag(self.nodes)))), self.nodes.shape[1]
 
-    def profile(self, x: Floats) -> Floats:
-        return np.asarray(self.kernel(self._row(x), self.nodes), dtype=np.float64)[0]
-
-    def between(self, x: Floats, others: list[Floats]) -> Floats:
-        if not others:
-            return np.empty(0)
-        return np.asarray(self.kernel(self._row(x), np.array(others)), dtype=np.float64)[0]
-
-    def own(self, x: Floats) -> float:
-        return float(np.asarray(self.kernel.diag(self._row(x)))[0])
-
-    def _row(self, x: Floats) -> Floats:
+    def of(self, x: Floats, others: list[Floats]) -> tuple[Floats, Floats, float]:
         row = np.atleast_1d(np.asarray(x, dtype=np.float64))
         if row.shape != (self.dim,) or not np.isfinite(row).all():
             raise ValueError(f"x must be {self.dim} finite feature(s), got {x!r}")
-        return row[None]
+        profile = np.asarray(self.kernel(row[None], self.nodes), dtype=np.float64)[0]
+        between = np.asarray(self.kernel(row[None], np.array(others)))[0] if others else np.empty(0)
+        return (
+            profile,
+            np.asarray(between, dtype=np.float64),
+            float(np.asarray(self.kernel.diag(row[None]))[0]),
+        )
 
 
 class Tails:
@@ -162,14 +143,14 @@ class Tails:
 
     def insert(self, position: int, x: Any, value: Floats) -> None:
         """Insert a sample with its responses, (q,), before the one at a position, or at the end."""
-        profile, between = self.covariates.profile(x), self.covariates.between(x, self._samples)
+        profile, between, variance = self.covariates.of(x, self._samples)
         self._reserve(len(profile))
         m, p = self.count, position
         overlap = self._profile[:m] @ profile * (self._share / len(profile))
         for rows in (self._value, self._gram, self._overlap, self._profile):
             rows[p + 1 : m + 1] = rows[p:m]
         for square, row, own in (
-            (self._gram, between, self.covariates.own(x)),
+            (self._gram, between, variance),
             (self._overlap, overlap, profile @ profile * (self._share / len(profile))),
         ):
             square[: m + 1, p + 1 : m + 1] = square[: m + 1, p:m]

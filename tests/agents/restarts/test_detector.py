@@ -170,7 +170,7 @@ def test_responses_of_other_variances_have_thresholds_in_proportion(gram):
 
 def test_many_points_are_integrated_over_evenly_spread_ones():
     gram = Gram(MATERN, np.linspace(0.0, 5.0, 3 * MOST_NODES)[:, None])
-    fine = Indexed(gram).profile(100)
+    fine = Indexed(gram).of(100, [])[0]
     assert len(fine) == MOST_NODES
     every_third = MATERN(gram.points[[100]], gram.points[::3])[0]
     np.testing.assert_allclose(fine, every_third, atol=1e-15)
