@@ -137,18 +137,14 @@ class OfSize:
         require(known, "size", 'a positive integer, "compact" or None', self.size)
 
     def __call__(self, model: Model) -> IRGPUCB:
+        setting = model.setting
         if self.size == "compact":
-            return IRGPUCB(_compact_size(model))
-        own = ON_BOX if model.setting.continuous else model.setting.decisions.num_arms
+            possible = setting.continuous and not setting.has_contexts
+            require(possible, "size", "a number or None but on a box without contexts", "compact")
+            bounds = np.column_stack([setting.low, setting.high])  # type: ignore[list-item]
+            return IRGPUCB(CompactSize.for_kernel(unit_kernel(model.kernel, model.prior_std), bounds))
+        own = ON_BOX if setting.continuous else setting.decisions.num_arms
         return IRGPUCB(FiniteSize(own if self.size is None else int(self.size)))
-
-
-def _compact_size(model: Model) -> CompactSize:
-    setting = model.setting
-    possible = setting.continuous and not setting.has_contexts
-    require(possible, "size", "a number or None but on a box without contexts", "compact")
-    bounds = np.column_stack([setting.low, setting.high])  # type: ignore[list-item]
-    return CompactSize.for_kernel(unit_kernel(model.kernel, model.prior_std), bounds)
 
 
 def _over_sample(candidates: Candidates) -> Floats:

@@ -271,7 +271,12 @@ def derivative_covariance(kernel: Kernel, points: Floats, j: int) -> Floats:
     For k = h(s), s the scaled distance, it is (u - v (x_j - y_j)^2 / l_j^2) / l_j^2, u = -h'/s, v = -u'/s.
     """
     variance, shape = split_amplitude(kernel)
-    nu = _differentiable(kernel, smoothness(shape))
+    nu = smoothness(shape)
+    if nu is None or nu <= 1.0:
+        raise ValueError(
+            "derivatives are known for the squared exponential and Matern kernels with nu > 1, "
+            f"got {kernel!r}; pass a and b yourself, or use FiniteSetWidth on a finite set"
+        )
     scale = np.full(points.shape[1], shape.get_params()["length_scale"], dtype=np.float64)
     difference = (points[:, None, :] - points[None, :, :]) / scale
     distance = np.maximum(np.sqrt((difference**2).sum(axis=2)), MIN_DISTANCE)
@@ -297,12 +302,3 @@ def _slopes(distance: Floats, nu: float) -> tuple[Floats, Floats]:
     z = math.sqrt(2.0 * nu) * distance
     factor = 2.0 ** (1.0 - nu) / gamma(nu) * 2.0 * nu
     return factor * z ** (nu - 1) * kv(nu - 1, z), 2.0 * nu * factor * z ** (nu - 2) * kv(nu - 2, z)
-
-
-def _differentiable(kernel: Kernel, nu: float | None) -> float:
-    if nu is None or nu <= 1.0:
-        raise ValueError(
-            "derivatives are known for the squared exponential and Matern kernels with nu > 1, "
-            f"got {kernel!r}; pass a and b yourself, or use FiniteSetWidth on a finite set"
-        )
-    return nu
