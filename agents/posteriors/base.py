@@ -65,9 +65,9 @@ class Posterior(abc.ABC):
     def gain(self) -> Floats:
         """Information gain, (B,): 1/2 logdet(I + K_t / lambda)."""
 
-    @abc.abstractmethod
     def observe(self, trial: Ints, point: Ints, value: Floats) -> None:
         """Condition on one observation a trial, (n,) each; trials ascend and none repeats."""
+        self.observe_sums(trial, point, np.ones(len(trial)), value)
 
     def observe_sums(self, trial: Ints, point: Ints, plays: Floats, total: Floats) -> None:
         """Condition on several observations of one point a trial, their number and their sum, (n,) each.

@@ -96,9 +96,6 @@ class OutcomePosterior(Posterior):
         super().__init__(gram, outcomes.noise, num_trials)
         self.outcomes = outcomes
 
-    def observe(self, trial: Ints, point: Ints, value: Floats) -> None:
-        self.observe_sums(trial, point, np.ones(len(trial)), value)
-
     def observe_sums(self, trial: Ints, point: Ints, plays: Floats, total: Floats) -> None:
         self.outcomes.reserve(self.gram.size)
         self.outcomes.add(trial, point, plays, total)

@@ -128,11 +128,7 @@ class PairPosterior(Posterior):
 
     @property
     def gain(self) -> Floats:
-        return np.array([self.of_trial(i).factor.gain for i in range(len(self._trial))])
-
-    def observe(self, trial: Ints, point: Ints, value: Floats) -> None:
-        for i, x, y in zip(trial.tolist(), point.tolist(), value.tolist(), strict=True):
-            self._trial[i].observe(x, y)
+        return np.array([self.factor(i).gain for i in range(len(self._trial))])
 
     def observe_sums(self, trial: Ints, point: Ints, plays: Floats, total: Floats) -> None:
         for i, *play in zip(*(each.tolist() for each in (trial, point, total, plays)), strict=True):
@@ -160,7 +156,7 @@ class PairPosterior(Posterior):
     def mean_of(self, trial: Ints, point: Ints) -> Floats:
         mean = np.empty(len(trial))
         for i in np.unique(trial).tolist():
-            factor, mine = self.of_trial(i).factor, trial == i
+            factor, mine = self.factor(i), trial == i
             mean[mine] = factor.innovation @ factor.explain(point[mine])
         return mean
 
@@ -168,11 +164,11 @@ class PairPosterior(Posterior):
         variance = self.gram.diagonal[point]
         for i in np.unique(trial).tolist():
             mine = trial == i
-            variance[mine] -= (self.of_trial(i).factor.explain(point[mine]) ** 2).sum(axis=0)
+            variance[mine] -= (self.factor(i).explain(point[mine]) ** 2).sum(axis=0)
         return variance
 
     def covariance(self, trial: int, point: Ints, other: Ints) -> Floats:
-        factor = self.of_trial(trial).factor
+        factor = self.factor(trial)
         return self.gram.between(point, other) - factor.explain(point).T @ factor.explain(other)
 
     def factor(self, trial: int) -> PlayFactor:
@@ -206,7 +202,7 @@ class PairTrial:
         self.factor = PlayFactor(gram, noise, SufficientStatistics.none())
         self._seen: OrderedDict[bytes, CellRows] = OrderedDict()  # by cells, the latest last
 
-    def observe(self, x: int, total: float, plays: float = 1.0) -> None:
+    def observe(self, x: int, total: float, plays: float) -> None:
         """Add plays of a point."""
         if self.factor.crowded:
             self.rebuild(self.factor.statistics)
