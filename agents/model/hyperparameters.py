@@ -48,15 +48,6 @@ class Spreads(NamedTuple):
     amplitude: float = np.inf  # of the prior variance
     noise: float = np.inf  # of its variance; 0 keeps a known noise
 
-    def of(self, kernel: Kernel) -> Floats:
-        """Return the stds of a kernel's free hyperparameters and the noise, (p,)."""
-        named = {"length_scale": self.length_scale, "constant_value": self.amplitude}
-        free = [each for each in kernel.hyperparameters if not each.fixed]
-        spreads = [
-            np.full(each.n_elements, named.get(each.name.rpartition("__")[2], np.inf)) for each in free
-        ]
-        return np.concatenate([*spreads, [self.noise]])
-
 
 NO_PRIOR = Spreads()
 
@@ -71,7 +62,10 @@ class LogNormalPrior:
     @classmethod
     def of(cls, kernel: Kernel, centre: Floats, spreads: Spreads) -> LogNormalPrior:
         """Return the prior of a kernel and a noise; fixed hyperparameters need none."""
-        spread = spreads.of(kernel)
+        named = {"length_scale": spreads.length_scale, "constant_value": spreads.amplitude}
+        free = [(each.name.rpartition("__")[2], each) for each in kernel.hyperparameters if not each.fixed]
+        stds = [np.full(each.n_elements, named.get(name, np.inf)) for name, each in free]
+        spread = np.concatenate([*stds, [spreads.noise]])
         return cls(np.array(centre), 1.0 / np.where(spread > 0.0, spread, np.inf) ** 2)
 
     def __call__(self, theta: Floats) -> tuple[float, Floats]:

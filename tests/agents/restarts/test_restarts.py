@@ -114,14 +114,15 @@ def test_plays_that_are_kept_are_all_that_is_known(belief, form):
     assert_equals_a_fresh_agent(agent, make(), shown, FIRST)
 
 
-def test_fits_look_at_the_plays_that_are_kept():
+@pytest.mark.parametrize(("restart", "first"), [(KeepingSome, FIRST), (Periodic, EVERY)])
+def test_fits_look_at_the_plays_that_are_kept(restart, first):
     env = BanditEnv(problem(delay=delays.Immediate()))
     agent = assemble(
-        Model.of(env.setting, refit_every=10), Always(RULES["ucb"]), restart=partial(KeepingSome, every=EVERY)
+        Model.of(env.setting, refit_every=10), Always(RULES["ucb"]), restart=partial(restart, every=EVERY)
     )
     played(agent, env, ROUNDS)
     point, value, _ = agent.assumptions.sample(agent)
-    assert len(point) == len(value) == ROUNDS - FIRST
+    assert len(point) == len(value) == ROUNDS - first
 
 
 def test_the_oracle_starts_over_after_the_first_round_of_a_new_segment():
@@ -139,13 +140,3 @@ def test_the_oracle_says_that_it_needs_the_truth():
     agent = assemble(Model.of(env.setting), Always(RULES["ucb"]), restart=Oracle)
     with pytest.raises(ValueError, match="oracle=True"):
         played(agent, env, 1)
-
-
-def test_an_agent_that_learns_its_kernel_fits_it_to_what_came_since_the_restart():
-    env = BanditEnv(problem(delay=delays.Immediate()))
-    agent = assemble(
-        Model.of(env.setting, refit_every=10), Always(RULES["ucb"]), restart=partial(Periodic, every=EVERY)
-    )
-    played(agent, env, ROUNDS)
-    point, value, _ = agent.assumptions.sample(agent)
-    assert len(point) == len(value) == ROUNDS - EVERY
