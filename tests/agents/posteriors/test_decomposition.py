@@ -30,8 +30,12 @@ def gram():
 def factorised(monkeypatch):
     """How many rows each factorisation had."""
     factor, rows = decomposition.dpotrf, []
-    count = lambda matrix, **how: rows.append(len(matrix)) or factor(matrix, **how)  # noqa: E731
-    monkeypatch.setattr(decomposition, "dpotrf", count)
+
+    def counted(matrix, **how):
+        rows.append(len(matrix))
+        return factor(matrix, **how)
+
+    monkeypatch.setattr(decomposition, "dpotrf", counted)
     return rows
 
 

@@ -1,4 +1,4 @@
-"""Confidence widths and bands against the textbook, how often bands fail, and the regret bounds they imply."""
+"""Widths and bands against the textbook, how often bands fail, and the regret bounds that widths imply."""
 
 from __future__ import annotations
 
