@@ -91,8 +91,8 @@ class TablePosterior(Posterior):
         root, scale = self._absorb(trial, point, noise)
         innovation = (value - self.mean.ravel()[cell]) / scale
         scratch = self._scratch[: len(trial)]
-        change(np.add, self.mean, rows, np.multiply(root, innovation[:, None], out=scratch))
-        change(np.subtract, self.variance, rows, np.multiply(root, root, out=scratch))
+        change_rows(np.add, self.mean, rows, np.multiply(root, innovation[:, None], out=scratch))
+        change_rows(np.subtract, self.variance, rows, np.multiply(root, root, out=scratch))
         return cell, scale
 
     def correct(self, trial: Ints, point: Ints, change: Floats) -> None:
@@ -342,7 +342,7 @@ class PlayCounts:
                 self._played[trial] = np.concatenate((played[:place], np.array([point]), played[place:]))
 
 
-def change(how: np.ufunc, array: Floats, rows: slice | Ints, values: Floats) -> None:
+def change_rows(how: np.ufunc, array: Floats, rows: slice | Ints, values: Floats) -> None:
     """Add to some rows in place, or subtract; of a slice without the copy of `array[rows] += ...`."""
     if isinstance(rows, slice):
         how(array, values, out=array)

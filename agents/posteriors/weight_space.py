@@ -19,7 +19,7 @@ from bandit_envs.kernels.gram import Gram
 
 from .band_search import BandSearch
 from .base import columns_at
-from .table import TablePosterior, change
+from .table import TablePosterior, change_rows
 
 _axpy, _ger, _scal = get_blas_funcs(("axpy", "ger", "scal"), dtype=np.float64)
 EVERYWHERE = slice(None)
@@ -133,7 +133,7 @@ class WeightSpacePosterior(TablePosterior):
         scale = np.sqrt(noise + np.vecdot(feature, weight))
         weight /= scale[:, None]
         outer = self._outer[: len(trial)]
-        change(np.subtract, self._covariance, rows, np.einsum("bi,bj->bij", weight, weight, out=outer))
+        change_rows(np.subtract, self._covariance, rows, np.einsum("bi,bj->bij", weight, weight, out=outer))
         return weight @ self._root, scale
 
     def _observe_one(self, i: int, x: int, value: float) -> None:
