@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import references
+from players import play
 
 import agents
 from agents.acquisition.robust import DMM
@@ -47,13 +48,7 @@ def played(agent: Any, rounds: int = 30, seed: int = 3) -> Any:
     env = BanditVectorEnv(PROBLEM, 2, autoreset_mode="Disabled")
     observation, _ = env.reset(seed=[seed, seed + 1])
     agent.reset([1, 2])
-    agent.actions = []
-    for _ in range(rounds):
-        action = agent.act(observation)
-        following, reward, _, _, info = env.step(action)
-        agent.update(observation, action, reward, info)
-        agent.actions.append(action)
-        observation = following
+    agent.actions, _ = play(env, agent, observation, rounds)
     return agent
 
 
