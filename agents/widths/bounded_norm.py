@@ -210,6 +210,11 @@ class NonAdaptive(BoundedNorm):
     delta: float = 0.1
     values: int = 1
 
+    def _bias(self, std: Floats, weight_norm: Floats) -> Floats:
+        """B sqrt(sigma^2 - lambda |a_x|^2), (B, N)."""
+        square = np.maximum(std**2 - _column(self.noise_variance) * weight_norm**2, 0.0)
+        return _column(self.bound) * np.sqrt(square)
+
     @property
     def _noise(self) -> Floats:
         """R sqrt(2 log(2 N H / delta)), (1, 1) or (B, 1)."""
@@ -250,8 +255,7 @@ class SplitBand(NonAdaptive):
     """
 
     def __call__(self, std: Floats, weight_norm: Floats) -> Floats:
-        bias = np.maximum(std**2 - _column(self.noise_variance) * weight_norm**2, 0.0)
-        return _column(self.bound) * np.sqrt(bias) + self._noise * weight_norm
+        return self._bias(std, weight_norm) + self._noise * weight_norm
 
 
 @dataclass(frozen=True)
@@ -272,16 +276,12 @@ class DriftBand(NonAdaptive):
     """
 
     def __call__(self, std: Floats, weight_norm: Floats, weight_sum: Floats, variation: float) -> Floats:
-        noise = _column(self.noise_std)
-        return np.minimum(
-            self._split(std, weight_norm, np.hypot(noise, variation)),
-            self._split(std, weight_norm, noise) + variation * weight_sum,
-        )
-
-    def _split(self, std: Floats, weight_norm: Floats, noise: Floats) -> Floats:
-        bias = np.maximum(std**2 - _column(self.noise_variance) * weight_norm**2, 0.0)
+        noise, bias = _column(self.noise_std), self._bias(std, weight_norm)
         quantile = np.sqrt(2.0 * np.log(2.0 * self.values / _column(self.delta)))
-        return _column(self.bound) * np.sqrt(bias) + noise * weight_norm * quantile
+        return np.minimum(
+            bias + np.hypot(noise, variation) * weight_norm * quantile,
+            bias + noise * weight_norm * quantile + variation * weight_sum,
+        )
 
 
 def _column(values: PerTrial) -> Floats:
