@@ -211,15 +211,15 @@ def _product(kernel: Any, x: Floats, plays: Floats, own: bool) -> Linearised:
         return _scaled(kernel.k2, linearise(kernel.k1, x, plays))
     first, second = (_linearised(part, x, plays, own) for part in (kernel.k1, kernel.k2))
 
-    def apart(weight: Floats) -> tuple[Floats, Floats]:
+    def split(weight: Floats) -> tuple[Floats, Floats]:
         return weight * second.values, weight * first.values
 
     def gradient(weight: Floats) -> Floats:
-        of_first, of_second = apart(weight)
+        of_first, of_second = split(weight)
         return first.gradient(of_first) + second.gradient(of_second)
 
     def in_theta(weight: Floats) -> Floats:
-        of_first, of_second = apart(weight)
+        of_first, of_second = split(weight)
         return np.concatenate([first.in_theta(of_first), second.in_theta(of_second)])
 
     return Linearised(first.values * second.values, gradient, in_theta)
