@@ -18,7 +18,7 @@ from bandit_envs.basics.types import Floats, Ints
 
 from ..kernels.amplitude import unit_kernel
 from ..model.model import Model
-from ..widths.base import Checked, OnBox
+from ..widths.base import CheckedNumbers, OnBox
 from .candidates import Candidates, Rule, Slopes
 from .improvement import improvement_climbed, log_expected_improvement, standardised_slopes
 
@@ -26,7 +26,7 @@ ON_BOX = 512  # usual number of candidates of a round
 
 
 @dataclass(frozen=True)
-class FiniteSize(Checked):
+class FiniteSize(CheckedNumbers):
     """log N for N arms."""
 
     count: int

@@ -15,7 +15,7 @@ from ..beliefs.points import Points
 from ..beliefs.ridges import ObservationWeights
 from ..model.model import Model
 from ..options import PerTrial
-from ..widths.base import Checked, Width
+from ..widths.base import CheckedNumbers, Width
 from ..widths.information_gain import Gamma, Realised
 from .candidates import Candidates, ConfidenceBand, Rule
 from .rules import UCB
@@ -25,7 +25,7 @@ Extra = Callable[[list[ObservationWeights]], Floats]
 
 
 @dataclass(frozen=True)
-class DMM(Checked, Rule):
+class DMM(CheckedNumbers, Rule):
     r"""min over a of mu_a + w_a sigma_a, bounds that hold simultaneously (Flynn & Reeb 2024, DMM-UCB).
 
     w_a^2 = (q_lambda + 2 R^2 (g_lambda + log(1 / delta)) + a B^2 - q_a) / a, q_a = a y' (K + a I)^-1 y, and
@@ -69,7 +69,7 @@ def dmm(model: Model, *, delta: float) -> DMM:
 
 
 @dataclass(frozen=True)
-class Misspecification(Checked):
+class Misspecification(CheckedNumbers):
     """eps sum_i n_i |S[x, i]| / lambda: the largest error of the mean by m, |m| <= eps, f = f_0 + m.
 
     It is at most eps sqrt((t - 1) / lambda) sigma. For f itself eps must be added, which changes no play.
@@ -94,7 +94,7 @@ class ExactMisspecification(Misspecification):
 
 
 @dataclass(frozen=True)
-class CorruptedRewards(Checked):
+class CorruptedRewards(CheckedNumbers):
     """C / lambda max_i |S[x, i]| <= C sigma(x) / sqrt(lambda): what corruption C can do to the mean."""
 
     budget: float
@@ -120,7 +120,7 @@ class RobustUCB(Rule):
 
 
 @dataclass(frozen=True)
-class MisspecifiedWidth(Checked):
+class MisspecifiedWidth(CheckedNumbers):
     """w_t + eps sqrt((t - 1) / lambda), for f_0 where |f - f_0| <= eps (EC-GP-UCB; Bogunovic & Krause 2021).
 
     It is valid with any valid w_t for f_0: sum_i n_i |S[x, i]| / lambda <= sqrt((t - 1) / lambda) sigma(x),
@@ -137,7 +137,7 @@ class MisspecifiedWidth(Checked):
 
 
 @dataclass(frozen=True)
-class CorruptedWidth(Checked):
+class CorruptedWidth(CheckedNumbers):
     """w_t + C / sqrt(lambda), for rewards changed by C in total (RGP-UCB; Bogunovic et al. 2020).
 
     It is valid with any valid w_t for clean rewards: one value changed by dy moves the mean by
@@ -153,7 +153,7 @@ class CorruptedWidth(Checked):
 
 
 @dataclass(frozen=True)
-class TruncatedWidth(Checked):
+class TruncatedWidth(CheckedNumbers):
     """B + b_T / sqrt(lambda) (sqrt(1 + alpha) + sqrt(2 (g_{t-1} + log(1 / delta)))), for truncated rewards.
 
     For E|y|^(1 + alpha) <= v and values y 1[|y| <= b_s], b_s = v^(1 / (1 + alpha)) s^(1 / (2 (1 + alpha))):

@@ -11,7 +11,7 @@ from bandit_envs.basics.types import Floats, Ints
 from ..beliefs.base import Belief
 from ..beliefs.points import Points
 from ..options import PerTrial
-from ..widths.base import Checked, Width
+from ..widths.base import CheckedNumbers, Width
 from .candidates import ZERO, Candidates, ConfidenceBand, Rule, Slopes
 from .improvement import (
     improvement_climbed,
@@ -87,7 +87,7 @@ class RandomUCB(Rule):
 
 
 @dataclass(frozen=True)
-class ExpectedImprovement(Checked, Rule):
+class ExpectedImprovement(CheckedNumbers, Rule):
     """log E[max(f - incumbent - xi, 0)]; the logarithm, because the expectation underflows far from data."""
 
     xi: float = 0.0
@@ -118,7 +118,7 @@ class KnowledgeGradient(Rule):
 
 
 @dataclass(frozen=True)
-class ProbabilityOfImprovement(Checked, Rule):
+class ProbabilityOfImprovement(CheckedNumbers, Rule):
     """(mu - incumbent - xi) / sigma, which ranks like P(f > incumbent + xi) but does not underflow."""
 
     xi: float = 0.01

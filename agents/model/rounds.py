@@ -61,7 +61,9 @@ class Delivery(NamedTuple):
 
     def where(self, kept: Bools) -> Delivery:
         """Return some of the plays."""
-        return Delivery._make(None if each is None else each[kept] for each in self)
+        trial, point, rounds, delay, reward, cost, weight = self
+        own = None if weight is None else weight[kept]
+        return Delivery(trial[kept], point[kept], rounds[kept], delay[kept], reward[kept], cost[kept], own)
 
     def with_values(self, value: Floats) -> Delivery:
         """Return the plays with other values in place of the rewards, (n,)."""

@@ -63,7 +63,7 @@ CHECKS: dict[str, tuple[Callable[[str, Any, str], None], str]] = {
 }
 
 
-class Checked:
+class CheckedNumbers:
     """Base of dataclasses whose numbers are checked by `CHECKS` when one is made."""
 
     def __post_init__(self) -> None:
@@ -104,7 +104,7 @@ def sqrt(value: Any) -> Any:
 
 
 @dataclass(frozen=True)
-class FixedWidth(Checked):
+class FixedWidth(CheckedNumbers):
     """A constant width w, for which nothing is proved."""
 
     value: float = 1.0
@@ -123,7 +123,7 @@ def mean_width(count: int) -> float:
 
 
 @dataclass(frozen=True)
-class LogarithmicWidth(Checked):
+class LogarithmicWidth(CheckedNumbers):
     """sqrt(beta_t), beta_t = scale log(factor t) (Bogunovic et al. 2016, section 5: 0.8 log(4 t))."""
 
     scale: float = 0.8
@@ -134,7 +134,7 @@ class LogarithmicWidth(Checked):
 
 
 @dataclass(frozen=True)
-class ChangePointWidth(Checked):
+class ChangePointWidth(CheckedNumbers):
     """sqrt(beta_t), beta_t = D t^(d(d+1) / (2a + d(d+1))) log^4 T (Avanesov 2020, equation 3.7).
 
     t counts the plays since the last restart, before this one; T is the horizon of the whole run; a is the nu
@@ -158,7 +158,7 @@ class ChangePointWidth(Checked):
 
 
 @dataclass(frozen=True)
-class KernelUCBWidth(Checked):
+class KernelUCBWidth(CheckedNumbers):
     """eta / sqrt(lambda), lambda in squares of the prior std, the width of KernelUCB (Valko et al. 2013)."""
 
     eta: float
@@ -169,7 +169,7 @@ class KernelUCBWidth(Checked):
 
 
 @dataclass(frozen=True)
-class FiniteSetWidth(Checked):
+class FiniteSetWidth(CheckedNumbers):
     """sqrt(beta_t), beta_t = 2 log(|D| t^2 pi^2 / (6 delta)) (Srinivas et al. 2010, Theorem 1).
 
     It holds for f drawn from the prior, with lambda the true variance of Gaussian noise.
@@ -195,7 +195,7 @@ class FiniteSetWidth(Checked):
 
 
 @dataclass(frozen=True)
-class OnBox(Checked):
+class OnBox(CheckedNumbers):
     """How far draws of a prior vary on [0, r]^d.
 
     Args:

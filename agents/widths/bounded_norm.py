@@ -13,12 +13,12 @@ from bandit_envs.basics.types import Floats, Ints
 
 from ..model.model import Model
 from ..options import PerTrial
-from .base import ONE, Checked, elementwise, log, sqrt
+from .base import ONE, CheckedNumbers, elementwise, log, sqrt
 from .information_gain import Gamma, Realised
 
 
 @dataclass(frozen=True)
-class BoundedNorm(Checked):
+class BoundedNorm(CheckedNumbers):
     """Bound B on the RKHS norm of f, R of its R-sub-Gaussian noise, and lambda of the model."""
 
     bound: PerTrial
@@ -37,7 +37,7 @@ class BoundedNorm(Checked):
 
 
 @dataclass(frozen=True)
-class ImprovedWidth(Checked):
+class ImprovedWidth(CheckedNumbers):
     """B + R sqrt(2 (gamma_{t-1} + 1 + log(union / delta))) (Chowdhury & Gopalan 2017, Algorithms 1 and 2).
 
     The theorem requires lambda = 1 + 2/T; the experiments' lambda = R^2 reproduces curves, not coverage.
@@ -128,7 +128,7 @@ class RealBetaWidth(SelfNormalisedWidth):
 
 
 @dataclass(frozen=True)
-class RKHSWidth(Checked):
+class RKHSWidth(CheckedNumbers):
     """sqrt(beta_t), beta_t = 2 B^2 + 300 gamma_t log^3(t / delta) (Srinivas et al. 2010, Theorem 3).
 
     It holds, but with probability delta, for |f| <= B in the RKHS, noise bounded by sqrt(lambda) and `gamma`
@@ -145,7 +145,7 @@ class RKHSWidth(Checked):
 
 
 @dataclass(frozen=True)
-class DelayedWidth(Checked):
+class DelayedWidth(CheckedNumbers):
     """B_f + (R + B_y) sqrt(2 (gamma_{t-1} + 1 + log(union / delta))) (Verma et al. 2022, Theorems 1 and 3).
 
     It holds for lambda > s^2 together with the bias of `Censored`, for rho_m f, not for f; s is the largest

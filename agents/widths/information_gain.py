@@ -18,7 +18,7 @@ from bandit_envs.kernels.gram import Gram
 from ..kernels.amplitude import smoothness, split_amplitude
 from ..options import PerTrial
 from ..posteriors import posterior
-from .base import Checked
+from .base import CheckedNumbers
 
 GREEDY_FACTOR = 1.0 / (1.0 - np.exp(-1.0))  # the gain is submodular (Nemhauser et al. 1978)
 TIE = 1e-9  # relative rounding error of the largest variance
@@ -154,7 +154,7 @@ class Realised:
 
 
 @dataclass(frozen=True)
-class ConstantGain(Checked):
+class ConstantGain(CheckedNumbers):
     """gamma_t = value (Chowdhury & Gopalan 2017, section 6, take 1 on sensor data)."""
 
     value: float = 1.0
