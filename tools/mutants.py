@@ -87,14 +87,14 @@ MUTANTS = (
     Mutant("agents/beliefs/censored.py", "self.reward_bound / self._prior_std**2", "self.reward_bound"),
     Mutant("agents/beliefs/safety.py", "self.mean + 0.5 * self.std**2", "self.mean"),
     Mutant("agents/algorithms/aggregated.py", "self.variance -= column**2", "self.variance -= column"),
-    Mutant("agents/posteriors/forgetting/fading.py", "(self.now + 1)", "self.now"),
+    Mutant("agents/posteriors/fading.py", "(self.now + 1)", "self.now"),
     Mutant(
-        "agents/posteriors/forgetting/fading.py",
+        "agents/posteriors/fading.py",
         "self._squares *= self.discount**2",
         "self._squares *= self.discount",
     ),
-    Mutant("agents/posteriors/forgetting/fading.py", "math.sqrt(1.0 - eps)", "(1.0 - eps)"),
-    Mutant("agents/posteriors/forgetting/fading.py", "self._now - age)]", "self._now - age + 1)]"),
+    Mutant("agents/posteriors/fading.py", "math.sqrt(1.0 - eps)", "(1.0 - eps)"),
+    Mutant("agents/posteriors/fading.py", "self._now - age)]", "self._now - age + 1)]"),
     Mutant("agents/posteriors/play_factor.py", "math.log(scale) - 0.5 * math.log(noise)", "math.log(scale)"),
     Mutant(
         "agents/posteriors/sketched.py",
@@ -148,7 +148,7 @@ MUTANTS = (
     Mutant("agents/agent/model_ensemble.py", " | self._awaited(values.round)", ""),
     Mutant("agents/agent/gp_agent.py", "rounds[known]", "rounds[known] - 1"),
     Mutant("agents/agent/book.py", "rounds >= self._begun[trial]", "rounds > self._begun[trial]"),
-    Mutant("agents/kernels/theta_slopes.py", "2.0 * (total -", "(total -"),
+    Mutant("agents/kernels/slopes.py", "2.0 * (total -", "(total -"),
     Mutant("agents/kernels/amplitude.py", "else value / factor", "else value * factor"),
     Mutant("agents/tuning/plan.py", "self.sign * value - self.centre", "value - self.centre"),
     Mutant(

@@ -106,12 +106,11 @@ class Candidates(abc.ABC):
         if not each:
             remedy = 'take constraint="rule" in a setting with constraints'
             raise ValueError(f"rule must not read `costs` where no cost has a model of its own; {remedy}")
-        bands = [self.points.band(belief) for belief, _, _ in each]
-        scaled = [
-            (zero[:, None] + unit[:, None] * mean, unit[:, None] * std)
-            for (_, zero, unit), (mean, std) in zip(each, bands, strict=True)
-        ]
-        means, stds = zip(*scaled, strict=True)
+        means, stds = [], []
+        for belief, zero, unit in each:
+            mean, std = self.points.band(belief)
+            means.append(zero[:, None] + unit[:, None] * mean)
+            stds.append(unit[:, None] * std)
         return CostBands(np.stack(means, axis=-1), np.stack(stds, axis=-1))
 
     @property

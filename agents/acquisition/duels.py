@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
 
 import numpy as np
 
@@ -47,12 +46,8 @@ class Contest:
         return self.argmax(self.upper[:, arm] if self.largest is None else self.largest(arm))
 
 
-class DuelRule(Protocol):
-    """Function from the belief about pairs to the two arms of a duel."""
-
-    def __call__(self, contest: Contest) -> tuple[int, int]:
-        """Return the arms, first and second."""
-        ...
+# From the belief about pairs to the two arms of a duel, first and second.
+DuelRule = Callable[[Contest], tuple[int, int]]
 
 
 @dataclass(frozen=True)

@@ -13,12 +13,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bandit_envs.basics.arguments import is_count, require, require_at_least_one
+from bandit_envs.basics.arguments import is_count, require
 from bandit_envs.basics.types import Floats, Ints
 
 from ..kernels.amplitude import unit_kernel
 from ..model.model import Model
-from ..widths.base import OnBox
+from ..widths.base import CheckedNumbers, OnBox
 from .candidates import Candidates, Rule, Slopes
 from .improvement import improvement_climbed, log_expected_improvement, standardised_slopes
 
@@ -26,13 +26,10 @@ ON_BOX = 512  # usual number of candidates of a round
 
 
 @dataclass(frozen=True)
-class FiniteSize:
+class FiniteSize(CheckedNumbers):
     """log N for N arms."""
 
     count: int
-
-    def __post_init__(self) -> None:
-        require_at_least_one("count", self.count, "it is the number of arms")
 
     def __call__(self, t: Ints) -> Floats:
         return np.full(t.shape, math.log(self.count))
@@ -140,18 +137,14 @@ class OfSize:
         require(known, "size", 'a positive integer, "compact" or None', self.size)
 
     def __call__(self, model: Model) -> IRGPUCB:
+        setting = model.setting
         if self.size == "compact":
-            return IRGPUCB(_compact_size(model))
-        own = ON_BOX if model.setting.continuous else model.setting.decisions.num_arms
+            possible = setting.continuous and not setting.has_contexts
+            require(possible, "size", "a number or None but on a box without contexts", "compact")
+            bounds = np.column_stack([setting.low, setting.high])  # type: ignore[list-item]
+            return IRGPUCB(CompactSize.for_kernel(unit_kernel(model.kernel, model.prior_std), bounds))
+        own = ON_BOX if setting.continuous else setting.decisions.num_arms
         return IRGPUCB(FiniteSize(own if self.size is None else int(self.size)))
-
-
-def _compact_size(model: Model) -> CompactSize:
-    setting = model.setting
-    possible = setting.continuous and not setting.has_contexts
-    require(possible, "size", "a number or None but on a box without contexts", "compact")
-    bounds = np.column_stack([setting.low, setting.high])  # type: ignore[list-item]
-    return CompactSize.for_kernel(unit_kernel(model.kernel, model.prior_std), bounds)
 
 
 def _over_sample(candidates: Candidates) -> Floats:

@@ -8,7 +8,6 @@ from functools import reduce
 
 import numpy as np
 
-from bandit_envs.basics.arguments import require_not_negative, require_positive, require_probability
 from bandit_envs.basics.types import Bools, Floats, Ints
 
 from ..beliefs.base import Belief, Fit
@@ -16,7 +15,7 @@ from ..beliefs.points import Points
 from ..beliefs.ridges import ObservationWeights
 from ..model.model import Model
 from ..options import PerTrial
-from ..widths.base import BOUND_REMEDY, MODEL_REMEDY, NOISE_REMEDY, Width
+from ..widths.base import CheckedNumbers, Width
 from ..widths.information_gain import Gamma, Realised
 from .candidates import Candidates, ConfidenceBand, Rule
 from .rules import UCB
@@ -26,7 +25,7 @@ Extra = Callable[[list[ObservationWeights]], Floats]
 
 
 @dataclass(frozen=True)
-class DMM(Rule):
+class DMM(CheckedNumbers, Rule):
     r"""min over a of mu_a + w_a sigma_a, bounds that hold simultaneously (Flynn & Reeb 2024, DMM-UCB).
 
     w_a^2 = (q_lambda + 2 R^2 (g_lambda + log(1 / delta)) + a B^2 - q_a) / a, q_a = a y' (K + a I)^-1 y, and
@@ -38,11 +37,6 @@ class DMM(Rule):
     bound: PerTrial
     noise_std: PerTrial
     delta: float = 0.1
-
-    def __post_init__(self) -> None:
-        require_not_negative("bound", self.bound, BOUND_REMEDY)
-        require_not_negative("noise_std", self.noise_std, NOISE_REMEDY)
-        require_probability("delta", self.delta)
 
     def __call__(self, candidates: Candidates) -> Floats:
         each = (
@@ -75,16 +69,13 @@ def dmm(model: Model, *, delta: float) -> DMM:
 
 
 @dataclass(frozen=True)
-class Misspecification:
+class Misspecification(CheckedNumbers):
     """eps sum_i n_i |S[x, i]| / lambda: the largest error of the mean by m, |m| <= eps, f = f_0 + m.
 
     It is at most eps sqrt((t - 1) / lambda) sigma. For f itself eps must be added, which changes no play.
     """
 
     eps: float
-
-    def __post_init__(self) -> None:
-        require_not_negative("eps", self.eps, "it bounds how far the function is from the kernel's space")
 
     def __call__(self, weights: list[ObservationWeights]) -> Floats:
         return self.eps * np.array([np.abs(each.share).sum(axis=0) for each in weights])
@@ -103,13 +94,10 @@ class ExactMisspecification(Misspecification):
 
 
 @dataclass(frozen=True)
-class CorruptedRewards:
+class CorruptedRewards(CheckedNumbers):
     """C / lambda max_i |S[x, i]| <= C sigma(x) / sqrt(lambda): what corruption C can do to the mean."""
 
     budget: float
-
-    def __post_init__(self) -> None:
-        require_not_negative("budget", self.budget, "it bounds the corruption of all rewards together")
 
     def __call__(self, weights: list[ObservationWeights]) -> Floats:
         worst = [(np.abs(each.share) / each.plays[:, None]).max(axis=0, initial=0.0) for each in weights]
@@ -132,7 +120,7 @@ class RobustUCB(Rule):
 
 
 @dataclass(frozen=True)
-class MisspecifiedWidth:
+class MisspecifiedWidth(CheckedNumbers):
     """w_t + eps sqrt((t - 1) / lambda), for f_0 where |f - f_0| <= eps (EC-GP-UCB; Bogunovic & Krause 2021).
 
     It is valid with any valid w_t for f_0: sum_i n_i |S[x, i]| / lambda <= sqrt((t - 1) / lambda) sigma(x),
@@ -144,16 +132,12 @@ class MisspecifiedWidth:
     eps: float
     noise_variance: PerTrial
 
-    def __post_init__(self) -> None:
-        require_not_negative("eps", self.eps, "it bounds how far the function is from the kernel's space")
-        require_positive("noise_variance", self.noise_variance, MODEL_REMEDY)
-
     def __call__(self, t: Ints, gain: Floats) -> Floats:
         return self.width(t, gain) + self.eps * np.sqrt((t - 1) / self.noise_variance)
 
 
 @dataclass(frozen=True)
-class CorruptedWidth:
+class CorruptedWidth(CheckedNumbers):
     """w_t + C / sqrt(lambda), for rewards changed by C in total (RGP-UCB; Bogunovic et al. 2020).
 
     It is valid with any valid w_t for clean rewards: one value changed by dy moves the mean by
@@ -164,16 +148,12 @@ class CorruptedWidth:
     budget: float
     noise_variance: PerTrial
 
-    def __post_init__(self) -> None:
-        require_not_negative("budget", self.budget, "it bounds the corruption of all rewards together")
-        require_positive("noise_variance", self.noise_variance, MODEL_REMEDY)
-
     def __call__(self, t: Ints, gain: Floats) -> Floats:
         return self.width(t, gain) + self.budget / np.sqrt(self.noise_variance)
 
 
 @dataclass(frozen=True)
-class TruncatedWidth:
+class TruncatedWidth(CheckedNumbers):
     """B + b_T / sqrt(lambda) (sqrt(1 + alpha) + sqrt(2 (g_{t-1} + log(1 / delta)))), for truncated rewards.
 
     For E|y|^(1 + alpha) <= v and values y 1[|y| <= b_s], b_s = v^(1 / (1 + alpha)) s^(1 / (2 (1 + alpha))):
@@ -190,12 +170,6 @@ class TruncatedWidth:
     noise_variance: PerTrial
     delta: float = 0.1
     gamma: Gamma = Realised()
-
-    def __post_init__(self) -> None:
-        require_not_negative("bound", self.bound, BOUND_REMEDY)
-        require_not_negative("largest", self.largest, "it is the truncation level of the last round")
-        require_positive("noise_variance", self.noise_variance, MODEL_REMEDY)
-        require_probability("delta", self.delta)
 
     def __call__(self, t: Ints, gain: Floats) -> Floats:
         nats = self.gamma(t - 1, gain) + np.log(1.0 / self.delta)

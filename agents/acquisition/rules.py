@@ -6,13 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bandit_envs.basics.arguments import require_not_negative
 from bandit_envs.basics.types import Floats, Ints
 
 from ..beliefs.base import Belief
 from ..beliefs.points import Points
 from ..options import PerTrial
-from ..widths.base import Width
+from ..widths.base import CheckedNumbers, Width
 from .candidates import ZERO, Candidates, ConfidenceBand, Rule, Slopes
 from .improvement import (
     improvement_climbed,
@@ -88,14 +87,11 @@ class RandomUCB(Rule):
 
 
 @dataclass(frozen=True)
-class ExpectedImprovement(Rule):
+class ExpectedImprovement(CheckedNumbers, Rule):
     """log E[max(f - incumbent - xi, 0)]; the logarithm, because the expectation underflows far from data."""
 
     xi: float = 0.0
     unitless = True
-
-    def __post_init__(self) -> None:
-        require_not_negative("xi", self.xi, "it is the least improvement that counts")
 
     def __call__(self, candidates: Candidates) -> Floats:
         """Return scores that are logarithms, -inf where no improvement is possible, (B, A)."""
@@ -122,14 +118,11 @@ class KnowledgeGradient(Rule):
 
 
 @dataclass(frozen=True)
-class ProbabilityOfImprovement(Rule):
+class ProbabilityOfImprovement(CheckedNumbers, Rule):
     """(mu - incumbent - xi) / sigma, which ranks like P(f > incumbent + xi) but does not underflow."""
 
     xi: float = 0.01
     unitless = True
-
-    def __post_init__(self) -> None:
-        require_not_negative("xi", self.xi, "it is the least improvement that counts")
 
     def __call__(self, candidates: Candidates) -> Floats:
         """Return scores in standard deviations, -inf or inf where sigma is 0, (B, A)."""

@@ -34,8 +34,8 @@ from ..options import require_arms, typed
 from ..protocol import handles
 from ..restarts.alarms import CalibratedAlarm
 from ..restarts.base import Never, Oracle, Periodic
-from ..restarts.detection import READINGS
 from ..restarts.on_alarm import PAPER_XI_SQUARED, Exploring
+from ..restarts.tails import READINGS
 from ..widths.base import LogarithmicWidth, Width
 from ..widths.by_name import make_width
 from ..widths.information_gain import spectral_bound
@@ -249,7 +249,7 @@ def gp_ucb_cpd(
         ridge: c of the detector's rho_n; default 5, which reproduces the paper's curves. "cross-validated" is
             the recipe of the paper's Remark 3.1, on the uniform samples since the restart: on the paper's
             problem it selects a thousandth of 5, so that theta has to be calibrated by a false_alarm_rate.
-        theta: threshold of the detector's statistic; see `restarts.detection.TestRates`.
+        theta: threshold of the detector's statistic; see `restarts.tails.TestRates`.
         false_alarm_rate: find theta by simulation, such that a run without a change has a false alarm
             with this probability; takes a few seconds.
     """

@@ -41,23 +41,16 @@ def successor(old: Posterior, model: Model, rise: Floats | None = None) -> Poste
     return new
 
 
-def give_values(target: Posterior, trial: int, total: Callable[[Ints], Floats]) -> None:
-    """Replace the values of a trial's plays: their sums, (u,), at points, (u,)."""
-    seen = target.statistics(trial)
-    target.condition_on(trial, seen._replace(total=total(seen.point)))
-
-
 def observe(target: Posterior, trial: Ints, point: Ints, value: Floats, weight: Floats | None = None) -> None:
     """Condition on observations, (n,) each, that count as so many plays; trials ascend and may repeat."""
-    if weight is not None:
-        for wave in waves(trial):
-            target.observe_sums(trial[wave], point[wave], weight[wave], weight[wave] * value[wave])
-        return
-    if len(trial) == 1:  # the common case: a single trial without delays
+    if weight is None and len(trial) == 1:  # the common case: a single trial without delays
         target.observe(trial, point, value)
         return
     for wave in waves(trial):
-        target.observe(trial[wave], point[wave], value[wave])
+        if weight is None:
+            target.observe(trial[wave], point[wave], value[wave])
+        else:
+            target.observe_sums(trial[wave], point[wave], weight[wave], weight[wave] * value[wave])
 
 
 def withdraw(
@@ -192,19 +185,16 @@ class Belief(abc.ABC):
 
         `delivered` maps a trial and points, (u,), to the delivered plays and the sums of their new values.
         """
+        self._give_values(self.mean_posterior, trial, delivered)
+
+    def _give_values(
+        self, target: Posterior, trial: Ints, delivered: Callable[[int, Ints], SufficientStatistics]
+    ) -> None:
         for i in trial.tolist():
-            give_values(self.mean_posterior, i, self.residuals(i, delivered))
-
-    def residuals(
-        self, trial: int, delivered: Callable[[int, Ints], SufficientStatistics]
-    ) -> Callable[[Ints], Floats]:
-        """Return a function from a trial's points, (u,), to the sums of their values minus the prior mean."""
-
-        def total(point: Ints) -> Floats:
-            values = delivered(trial, point)
-            return values.total - values.plays * self.prior_mean[trial, point]
-
-        return total
+            seen = target.statistics(i)
+            values = delivered(i, seen.point)
+            total = values.total - values.plays * self.prior_mean[i, seen.point]
+            target.condition_on(i, seen._replace(total=total))
 
     def condition(self, now: int, rows: Rows, clock: Clock) -> None:
         """Condition, before round `now`, on plays of earlier rounds, pending or delivered.
@@ -296,20 +286,17 @@ class Belief(abc.ABC):
 
     def ridges(self, context: Ints) -> list[Ridge]:
         """Return the posterior under each regularisation of the plays, lambda first; here lambda alone."""
-        fits = zip(self.fits, self._at_ridges(context), strict=True)
-        return [Ridge(fit, *band) for fit, band in fits]
+        cells, bands = self.cells(context), [(self.mean(context), self.std(context))]
+        prior = 0.0 if self.centred else self.prior_mean_at(context)
+        for other in self.others:
+            std = np.sqrt(np.maximum(other.variance_at(cells), 0.0))
+            bands.append((other.mean_at(cells) + prior, std))
+        return [Ridge(fit, *band) for fit, band in zip(self.fits, bands, strict=True)]
 
     @property
     def fits(self) -> list[Fit]:
         """Fit of the plays under each regularisation."""
         return [Fit(self.std_posterior.noise, np.zeros(len(self.rows)))]
-
-    def _at_ridges(self, context: Ints) -> Iterator[tuple[Floats, Floats]]:
-        yield self.mean(context), self.std(context)
-        cells = self.cells(context)
-        prior = 0.0 if self.centred else self.prior_mean_at(context)
-        for other in self.others:
-            yield other.mean_at(cells) + prior, np.sqrt(np.maximum(other.variance_at(cells), 0.0))
 
     def active(self, context: Ints) -> Bools:
         """Return the mask of arms that may still be the best, (B,) -> (B, A); here all."""

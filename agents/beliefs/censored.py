@@ -26,7 +26,6 @@ class Censored(Belief):
     Feedback that takes longer than m is never used; its play stays in the design.
 
     Args:
-        model: kernel, noise and `least`.
         window, reward_bound: m and B_y, see `gp_ucb_sdf`.
         noisy: True for the sigma of an observation, sqrt(sigma^2 + lambda), which is not in the paper's text
             but what libraries predict; samples stay those of f.
@@ -54,14 +53,14 @@ class Censored(Belief):
         both = make_posterior(model, num_trials)
         super().__init__(self.shifted(model), both, both)
         self._model = model
-        self._zeroed: list[list[int]] = [[] for _ in range(num_trials)]  # points of plays that count as 0
+        # Of each trial: points of plays that count as these values.
+        self._pending: list[dict[int, list[float]]] = [{} for _ in range(num_trials)]
         self.window, self._given, self._prior_std = window, reward_bound, model.prior_std
         self._bounding, self._largest = bounding, largest_shifted(model)
         self.noisy = noisy
         self.clock = Clock.of(model.setting)
         self._points = ByRound(num_trials)
         self._since: Ints | None = None  # first round since each trial's restart, (B,); None is 0
-        self._zeros = np.zeros(num_trials)
 
     def shifted(self, model: Model) -> Model:
         """Return the model with the prior mean that makes the value of a pending play 0."""
@@ -74,14 +73,15 @@ class Censored(Belief):
         self._prior_std, self._largest = model.prior_std, largest_shifted(model)
 
     def play(self, point: Ints) -> None:
-        self.mean_posterior.observe(self.rows, point, self._zeros)
+        values = self.assumed(self.rows, point)
+        self.mean_posterior.observe(self.rows, point, values)
         self._points.append(point)
-        self._count_as_zero(self.rows, point)
+        self._note(self.rows, point, values)
 
     def known(self) -> Known:
         """Return the posterior of delivered values under the model's prior mean, no play counted as 0."""
-        trial = np.repeat(self.rows, [len(each) for each in self._zeroed])
-        point = np.array([x for each in self._zeroed for x in each], dtype=np.int64)
+        plays = [(i, x) for i, each in enumerate(self._pending) for x in each for _ in each[x]]
+        trial, point = np.array(plays, dtype=np.int64).reshape(-1, 2).T
         known = successor(self.mean_posterior, self.shifted(self._model))
         withdraw(known, trial, point, np.zeros(len(point)))
         prior = self._model.prior_mean
@@ -111,17 +111,18 @@ class Censored(Belief):
 
     def _assume_pending(self, trial: Ints, point: Ints) -> None:
         """Count pending plays as 0, (n,) each; trials ascend."""
-        observe(self.mean_posterior, trial, point, np.zeros(len(point)))
-        self._count_as_zero(trial, point)
+        zeros = np.zeros(len(point))
+        observe(self.mean_posterior, trial, point, zeros)
+        self._note(trial, point, zeros)
 
-    def _count_as_zero(self, trial: Ints, point: Ints) -> None:
-        for i, x in zip(trial.tolist(), point.tolist(), strict=True):
-            self._zeroed[i].append(x)
+    def _note(self, trial: Ints, point: Ints, values: Floats) -> None:
+        for i, x, value in zip(trial.tolist(), point.tolist(), values.tolist(), strict=True):
+            self._pending[i].setdefault(x, []).append(value)
 
     def forget(self, trial: Ints) -> None:
         super().forget(trial)
         for i in trial.tolist():
-            self._zeroed[i].clear()
+            self._pending[i].clear()
         since = np.zeros(len(self.rows), dtype=np.int64) if self._since is None else self._since.copy()
         since[trial] = len(self._points)
         self._since = since
@@ -134,9 +135,8 @@ class Censored(Belief):
 
     def take_back(self, trial: Ints, point: Ints) -> Floats:
         """Return the assumed values of plays that have just ceased to be pending, (n,) each -> (n,)."""
-        for i, x in zip(trial.tolist(), point.tolist(), strict=True):
-            self._zeroed[i].remove(x)
-        return np.zeros(len(point))
+        pairs = zip(trial.tolist(), point.tolist(), strict=True)
+        return np.array([self._pending[i][x].pop() for i, x in pairs], dtype=np.float64)
 
     def assumed(self, trial: Ints, point: Ints) -> Floats:
         return np.zeros(len(point))

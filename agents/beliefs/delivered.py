@@ -16,8 +16,8 @@ from ..model.model import Model
 from ..model.rounds import Clock, Delivery, Rows
 from ..options import PerTrial
 from ..posteriors import Posterior
-from ..posteriors.forgetting.fading import Discounted, Drifting, LastCounts, LastPlays, Wandering
-from ..posteriors.forgetting.memory import ForgettingPosterior, Memory
+from ..posteriors.fading import Discounted, Drifting, LastCounts, LastPlays, Wandering
+from ..posteriors.memory import ForgettingPosterior, Memory
 from .base import Belief, make_posterior, observe, waves
 
 STEPS = 40_000  # operations of a factorisation in the time of one pass over a window of plays
@@ -82,26 +82,21 @@ class Gathered(Delivered):
         trial, point, value, weight = delivery.trial, delivery.point, delivery.reward, delivery.weight
         residual, known = self.residual(trial, point, value), self.weights(point, weight)
         if known is None and len(trial) == 1:  # a third of the time that arrays of one entry take
-            self._gather_one(trial.item(), point.item(), residual.item())
+            i, x = trial.item(), point.item()
+            if self._plays.item(i) and self._point.item(i) != x:
+                self._learn(trial)
+            self._point[i] = x
+            self._plays[i] += 1.0
+            self._total[i] += residual.item()
             return
         plays = np.ones(len(trial)) if known is None else known
         for wave in waves(trial):
-            self._gather(trial[wave], point[wave], residual[wave], plays[wave])
-
-    def _gather(self, trial: Ints, point: Ints, value: Floats, plays: Floats) -> None:
-        other = (self._point[trial] != point) & (self._plays[trial] > 0.0)
-        if other.any():
-            self._learn(trial[other])
-        self._point[trial] = point
-        self._plays[trial] += plays
-        self._total[trial] += plays * value
-
-    def _gather_one(self, i: int, point: int, value: float) -> None:
-        if self._plays.item(i) and self._point.item(i) != point:
-            self._learn(np.array([i]))
-        self._point[i] = point
-        self._plays[i] += 1.0
-        self._total[i] += value
+            i, x = trial[wave], point[wave]
+            other = (self._point[i] != x) & (self._plays[i] > 0.0)
+            self._learn(i[other])
+            self._point[i] = x
+            self._plays[i] += plays[wave]
+            self._total[i] += plays[wave] * residual[wave]
 
     def _learn(self, trial: Ints) -> None:
         """Condition on the stored sums of some trials, (n,)."""
@@ -165,15 +160,12 @@ def sliding_window(model: Model, num_trials: int, *, window: PerTrial) -> Forget
     if np.asarray(window).dtype.kind not in "iu":
         raise ValueError(f"window must be an integer, got {window!r}; it is a number of plays")
     each = np.broadcast_to(window, num_trials).tolist()
-    return Forgetful(model, [partial(_window_form(model, one), window=one) for one in each])
-
-
-def _window_form(model: Model, window: int) -> type[LastPlays | LastCounts]:
-    """Return counts of N points where N^3 operations cost less than W passes over the window's plays."""
     decisions = model.setting.decisions
     points = math.inf if decisions.continuous else decisions.num_arms * decisions.num_contexts
-    counted = points < window and points**3 <= STEPS * window
-    return LastCounts if counted else LastPlays
+    # Counts of N points where N^3 operations cost less than W passes over the window's plays.
+    counted = [points < one and points**3 <= STEPS * one for one in each]
+    forms = [LastCounts if each else LastPlays for each in counted]
+    return Forgetful(model, [partial(form, window=one) for form, one in zip(forms, each, strict=True)])
 
 
 def time_varying(model: Model, num_trials: int, *, eps: PerTrial) -> Forgetful:

@@ -13,8 +13,8 @@ from ..model.defaults import rests_on_default
 from ..model.model import Model
 from ..model.rounds import Delivery
 from ..posteriors import Posterior
-from .base import make_posterior, observe, reweigh, successor, withdraw
-from .delivered import Delivered
+from .base import make_posterior, observe, successor
+from .imputed import Hallucinated
 
 # From sigma and |a_x| to half-widths of a band for plays that were chosen without using values, (B, A) each.
 HalfWidth = Callable[[Floats, Floats], Floats]
@@ -22,7 +22,7 @@ HalfWidth = Callable[[Floats, Floats], Floats]
 DriftHalfWidth = Callable[[Floats, Floats, Floats, float], Floats]
 
 
-class Eliminating(Delivered):
+class Eliminating(Hallucinated):
     """Belief that eliminates, at the end of a batch, arms whose upper bound is below another's lower bound.
 
     A restart of a trial ends a batch: then A <- {x in A: mu + W >= max_A (mu - W)}, where mu and W come from
@@ -35,9 +35,8 @@ class Eliminating(Delivered):
 
     def __init__(self, model: Model, num_trials: int, band_of: Callable[[Model], Callable[..., Floats]]):
         super().__init__(model, num_trials)
-        self.std_posterior, self._batch = (make_posterior(model, num_trials) for _ in range(2))
+        self._batch = make_posterior(model, num_trials)
         self._band_of, self._band = band_of, band_of(model)
-        self._zeros = np.zeros(num_trials)
         self._active = np.ones((num_trials, self.decisions.num_contexts, self.decisions.num_arms), dtype=bool)
 
     @property
@@ -55,19 +54,11 @@ class Eliminating(Delivered):
     def active(self, context: Ints) -> Bools:
         return self._active[self.rows, context]
 
-    def play(self, point: Ints) -> None:
-        observe(self.std_posterior, self.rows, point, self._zeros, self.weights(point))
-
     def receive(self, delivery: Delivery) -> None:
         """Condition on values of this batch; VA-PE where plays differ in noise (Iwazaki & Takeno 2025)."""
         trial, point, value, weight = delivery.trial, delivery.point, delivery.reward, delivery.weight
         super().receive(delivery)
         observe(self._batch, trial, point, self.residual(trial, point, value), self.weights(point, weight))
-        if weight is not None:
-            reweigh(self.std_posterior, trial, point, self.weights(point), weight)
-
-    def drop(self, trial: Ints, point: Ints, ago: Ints) -> None:
-        withdraw(self.std_posterior, trial, point, np.zeros(len(point)), self.weights(point))
 
     def remodel(self, model: Model) -> None:
         before = self.prior_mean

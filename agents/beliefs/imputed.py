@@ -14,7 +14,7 @@ from bandit_envs.kernels.definite import pivoted_root
 from ..model.model import Model
 from ..model.rounds import Clock, Delivery, Rows, in_time
 from ..posteriors import Posterior, SufficientStatistics
-from .base import Belief, Known, Shift, give_values, make_posterior, observe, reweigh, successor, withdraw
+from .base import Belief, Known, Shift, make_posterior, observe, reweigh, successor, withdraw
 from .censored import Censored
 
 # Assumed value of a pending play of a trial, given the posterior of values delivered in time, in its units.
@@ -87,7 +87,6 @@ class Imputed(Censored):
         super().__init__(model, num_trials, **options)
         self.fill = fill
         self.delivered = make_posterior(model, num_trials)
-        self._pending: list[dict[int, list[float]]] = [{} for _ in range(num_trials)]  # point -> fill-ins
 
     def shifted(self, model: Model) -> Model:
         """Return the model unchanged: fill-ins are posterior means, not least values."""
@@ -95,13 +94,6 @@ class Imputed(Censored):
 
     def known(self) -> Known:
         return Known(self.delivered, self.given_mean)
-
-    def play(self, point: Ints) -> None:
-        values = np.array([self.fill(self.delivered, i, int(x)) for i, x in enumerate(point)])
-        self.mean_posterior.observe(self.rows, point, values)
-        self._points.append(point)
-        for pending, x, value in zip(self._pending, point.tolist(), values.tolist(), strict=True):
-            pending.setdefault(x, []).append(value)
 
     def receive(self, delivery: Delivery) -> None:
         trial, point, value = delivery.trial, delivery.point, delivery.reward
@@ -116,27 +108,19 @@ class Imputed(Censored):
 
     def revalue(self, trial: Ints, delivered: Callable[[int, Ints], SufficientStatistics]) -> None:
         super().revalue(trial, delivered)
+        self._give_values(self.delivered, trial, delivered)
         for i in trial.tolist():
-            give_values(self.delivered, i, self.residuals(i, delivered))
             self._pending[i] = {x: [0.0] * len(filled) for x, filled in self._pending[i].items()}
             self._renew(i)
 
     def _assume_pending(self, trial: Ints, point: Ints) -> None:
-        observe(self.mean_posterior, trial, point, np.zeros(len(point)))
-        for i, x in zip(trial.tolist(), point.tolist(), strict=True):
-            self._pending[i].setdefault(x, []).append(0.0)
+        super()._assume_pending(trial, point)
         for i in np.unique(trial).tolist():
             self._renew(i)
 
     def forget(self, trial: Ints) -> None:
         super().forget(trial)
         self.delivered.reset(trial)
-        for i in trial.tolist():
-            self._pending[i] = {}
-
-    def take_back(self, trial: Ints, point: Ints) -> Floats:
-        pairs = zip(trial.tolist(), point.tolist(), strict=True)
-        return np.array([self._pending[i][x].pop() for i, x in pairs], dtype=np.float64)
 
     def assumed(self, trial: Ints, point: Ints) -> Floats:
         pairs = zip(trial.tolist(), point.tolist(), strict=True)
@@ -168,11 +152,9 @@ class Fantasised(Hallucinated):
 
         mu~ = mu + S[:, P] (S_PP + lambda I)^-1 (g - mu_P).
 
-    With g = mu_P it is `Hallucinated`. A recommendation rests on mu.
-
-    Args:
-        noisy: True adds noise to g, so that fantasies have the law of the values to come: Thompson sampling
-            then draws from the delivered posterior in law. False takes the draw of f itself.
+    With g = mu_P it is `Hallucinated`. A recommendation rests on mu. `noisy` adds noise to g, so that
+    fantasies have the law of the values to come: Thompson sampling then draws from the delivered posterior in
+    law.
     """
 
     def __init__(

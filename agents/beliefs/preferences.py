@@ -129,14 +129,12 @@ def between(factor: Floats, root: Floats) -> Floats:
 class LikelihoodSet(Preferences):
     """Utilities of |f| <= B whose log-likelihood is at most beta_t below the largest: POP-BO's belief.
 
-    Mean, std and bands are those of `Preferences`.
+    Mean, std and bands are those of `Preferences`; B is the model's `rkhs_bound`, in log odds.
 
     Args:
-        model: its kernel and `rkhs_bound` B are those of the utilities, in log odds.
         scale: beta_t = scale sqrt(t + 1) after t duels; None for ln(1 / delta) + the largest log-likelihood
             less a bound on the log evidence, with which the set holds the truth in all rounds with
             probability 1 - delta.
-        delta: that probability of failure.
     """
 
     def __init__(self, model: Model, scale: float | None, delta: float):
@@ -180,16 +178,14 @@ class LikelihoodSet(Preferences):
         prior = self._prior[self._points(context)]
         rows, likeliest = self.rows, self.likeliest
         least, nothing = _losses(rows, np.stack([likeliest, np.zeros_like(likeliest)])).tolist()
-        slack = self._slack(rows, least)
+        if self._scale is None:
+            slack = float(np.log(1.0 / self._delta)) - least - self.fit.evidence_bound(rows, LOGISTIC)
+        else:
+            slack = self._scale * float(np.sqrt(self._duels + 1.0))
         # As the loss is convex, it is at most half the slack above the least there.
         inside = likeliest * (1.0 - slack / 2.0 / max(nothing - least, slack))
         ahead = roots - roots[against]
         return prior - prior[against] + _largest(ahead, rows, self._norm, least + slack, inside)
-
-    def _slack(self, rows: PlayedRows, least: float) -> float:
-        if self._scale is not None:
-            return self._scale * float(np.sqrt(self._duels + 1.0))
-        return float(np.log(1.0 / self._delta)) - least - self.fit.evidence_bound(rows, LOGISTIC)
 
 
 def _ridged(rows: PlayedRows, log_ridge: float) -> Floats:

@@ -41,10 +41,8 @@ def observation_weights_at(
 ) -> ObservationWeights:
     """Return one trial's weights at A points; O(u^2 A).
 
-    Args:
-        seen: the plays at u points.
-        across: prior covariances of these with the points, (u, A).
-        same: which of these are the points, (u, A).
+    `seen` are the plays at u points, `across` their prior covariances with the A points, and `same` which of
+    these are the points, (u, A) each.
     """
     among = belief.mean_posterior.gram.between(seen.point, seen.point)
     among[np.diag_indices(len(among))] += belief.mean_posterior.noise[trial] / seen.plays
@@ -55,13 +53,12 @@ def observation_weights_at(
 class Ridges(Delivered):
     """Belief that learns a value when it is delivered, in one posterior for each a = ratio * lambda.
 
-    Mean, std, samples and gain are those of lambda; each other regularisation costs a posterior. The
-    statistic that compares fits is updated by innovations,
+    Mean, std, samples and gain are those of lambda, which is always one; each other costs a posterior, of at
+    least 1e-10 of the prior variance. The statistic that compares fits is updated by innovations,
 
         q_a = sum_s a (y_s - mu_{a,s-1}(x_s))^2 / (a + sigma_{a,s-1}^2(x_s)),
 
-    and where values change, computed from sums: q_a - q_lambda = sum_x b_x (mu_lambda(x) - mu_a(x)). A
-    regularisation is at least 1e-10 of the prior variance, and lambda is always one.
+    and where values change, computed from sums: q_a - q_lambda = sum_x b_x (mu_lambda(x) - mu_a(x)).
     """
 
     def __init__(self, model: Model, num_trials: int, ratios: Sequence[float] = RATIOS):
@@ -82,7 +79,12 @@ class Ridges(Delivered):
         residual, known = self.residual(trial, point, value), self.weights(point, weight)
         plays = np.ones(len(trial)) if known is None else known
         for wave in waves(trial):
-            self._observe(trial[wave], point[wave], residual[wave], plays[wave])
+            given = trial[wave], point[wave], residual[wave]
+            own = _innovation(self.mean_posterior, *given, plays[wave])
+            for misfit, other in zip(self._misfit, self.others, strict=True):
+                misfit[trial[wave]] += _innovation(other, *given, plays[wave]) - own
+            for each in (self.mean_posterior, *self.others):
+                observe(each, *given, None if (plays[wave] == 1.0).all() else plays[wave])
 
     def forget(self, trial: Ints) -> None:
         super().forget(trial)
@@ -103,13 +105,6 @@ class Ridges(Delivered):
         least = SMALLEST_NOISE * model.prior_std**2
         each = (np.maximum(np.multiply(ratio, model.noise_variance), least) for ratio in self.ratios)
         return [make_posterior(model, len(self.rows), noise) for noise in each]
-
-    def _observe(self, trial: Ints, point: Ints, residual: Floats, plays: Floats) -> None:
-        own = _innovation(self.mean_posterior, trial, point, residual, plays)
-        for misfit, other in zip(self._misfit, self.others, strict=True):
-            misfit[trial] += _innovation(other, trial, point, residual, plays) - own
-        for each in (self.mean_posterior, *self.others):
-            observe(each, trial, point, residual, None if (plays == 1.0).all() else plays)
 
     def _follow(self, trial: Ints) -> None:
         """Condition the other posteriors on the observations of the first one."""

@@ -57,9 +57,8 @@ class Safety:
     Args:
         costs: the belief about each cost, from delivered feedback alone.
         width: w_j of each cost, (C, B).
-        safe_of: computes S, the mask of arms that may be played, (B, A).
-        expands: computes the mask of safe arms that may certify others.
-        settled_of: computes the mask of trials that need not expand S any more, (B,).
+        safe_of: computes S, the mask of arms that may be played, (B, A); `settled_of` the mask of trials that
+            need not expand it any more, (B,), and `expands` that of safe arms that may certify others.
         offered: the arms available in this round, (B, A); None for all.
     """
 
@@ -207,7 +206,7 @@ class CostBelief:
 
     The model is a Gaussian process with the reward's kernel, scaled to the std that the published law gives
     to k or ln k. Without a law it models ln k, of std 1 around the first observed cost, so that results do
-    not depend on the unit of costs. Restarts for changed functions keep the belief about costs.
+    not depend on the unit of costs. Restarts keep it.
     """
 
     def __init__(self, model: Model, num_trials: int):
@@ -245,33 +244,28 @@ class CostBelief:
 
     def at(self, points: Points) -> CostBand:
         """Return the band at points of each trial, (B, n)."""
-        if self.belief is not None:
-            return self._band(*points.band(self.belief))
-        return self._exactly(np.ones(points.shape) if self.free else points.read(self.known))
+        if self.belief is None:
+            cost = np.ones(points.shape) if self.free else points.read(self.known)
+            return CostBand(cost, np.zeros_like(cost), False, self.least)
+        mean, std = points.band(self.belief)
+        mean = self.mean_posterior[:, None] + self.scale * mean
+        return CostBand(mean, self.scale * std, self._logarithmic, self.least)
 
     def paid(self, trial: Ints, point: Ints, cost: Floats) -> None:
         """Condition on delivered costs of plays, (n,) each; trials ascend."""
         np.add.at(self.spent, trial, cost)
         if self.belief is None:
             return
-        value = np.log(self._positive(cost)) if self._logarithmic else cost
+        value = cost
+        if self._logarithmic:
+            seen = np.maximum(cost, self.least)
+            require((seen > 0).all(), "feedback_spent", "positive where no cost_min is published", cost)
+            value = np.log(seen)
         for i, first in zip(*np.unique(trial, return_index=True), strict=True):
             if self._unseen[i]:
                 self.mean_posterior[i], self._unseen[i] = value[first], False
         scaled = (value - self.mean_posterior[trial]) / self.scale
         self.belief.receive(Delivery.of_values(trial, point, scaled))
-
-    def _positive(self, cost: Floats) -> Floats:
-        seen = np.maximum(cost, self.least)
-        require((seen > 0).all(), "feedback_spent", "positive where no cost_min is published", cost)
-        return seen
-
-    def _band(self, mean: Floats, std: Floats) -> CostBand:
-        mean = self.mean_posterior[:, None] + self.scale * mean
-        return CostBand(mean, self.scale * std, self._logarithmic, self.least)
-
-    def _exactly(self, cost: Floats) -> CostBand:
-        return CostBand(cost, np.zeros_like(cost), False, self.least)
 
 
 def _of_costs(model: Model, law: PlayCosts | None, scale: float) -> Model:

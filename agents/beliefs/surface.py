@@ -26,9 +26,9 @@ from scipy.special import ndtri
 
 from bandit_envs.basics.types import Floats, Ints
 
-from ..kernels.point_slopes import Linearised, linearise, prior_variance
+from ..kernels.slopes import Linearised, linearise, prior_variance
 from ..posteriors import Posterior
-from ..posteriors.forgetting.memory import ForgettingPosterior
+from ..posteriors.memory import ForgettingPosterior
 from ..posteriors.pairs import PairPosterior
 from ..posteriors.play_factor import Factor, MeanFactor, PlayFactor, StdFactor
 from .base import Belief, Ridge, Shift
@@ -38,6 +38,9 @@ ONLY = 0  # index of the single trial of an agent on a box
 JITTER = 1e-8  # of the largest posterior variance of the points: the precision of a sampled value
 LEAST_JITTER = 1e-12  # of the prior variance, against rounding in a posterior covariance
 LEAST_STD = 1e-10  # of the prior std: a smaller std has slope 0
+LEAST_SHARE = 1e-16  # in place of 0, whose normal quantile is infinite
+NUM_WORLDS = 16
+(_trtrs,) = get_lapack_funcs(("trtrs",), dtype=np.float64)
 
 
 class Local(NamedTuple):
@@ -61,8 +64,8 @@ class Surface:
     There may be S beliefs, equally likely worlds, that share the std; a belief by itself is one world.
 
     Args:
-        centre, spread: the plays that determine the mean and the std.
-        observed: the plays with delivered values, where the centre has more.
+        mean_factor, std_factor: the plays that determine the mean and the std.
+        observed: the plays with delivered values, where the mean has more.
         noise: added to the variance, 0 for the std of the function itself.
     """
 
@@ -99,13 +102,6 @@ class Surface:
         shift = belief.shift(ONLY)
         moved = plays if shift is None else _moved(posterior, plays, shift)
         return cls(posterior.gram.kernel, moved, std_factor.factor(ONLY), mean, observed=plays, noise=noise)
-
-    @classmethod
-    def each(cls, belief: Belief) -> list[Surface]:
-        """Return the surfaces of a belief under each of its regularisations, that of lambda first."""
-        first = cls.of(belief)
-        factors = [keeping_plays(other).factor(ONLY) for other in belief.others]
-        return [first, *(cls(first.kernel, each, each, first.prior_mean) for each in factors)]
 
     def mean(self, x: Floats) -> Floats:
         """Return the posterior mean in the only world, (n, D) -> (n,); O(k) a point."""
@@ -189,8 +185,10 @@ def _moved(posterior: Posterior, plays: Factor, shift: Shift) -> Means:
 
 def ridges_at(belief: Belief, x: Floats) -> list[Ridge]:
     """Return the posterior under each regularisation at points, (n, D)."""
-    each = zip(belief.fits, Surface.each(belief), strict=True)
-    bands = ((fit, *surface.predict(x)) for fit, surface in each)
+    first = Surface.of(belief)
+    factors = [keeping_plays(other).factor(ONLY) for other in belief.others]
+    surfaces = [first, *(Surface(first.kernel, each, each, first.prior_mean) for each in factors)]
+    bands = ((fit, *surface.predict(x)) for fit, surface in zip(belief.fits, surfaces, strict=True))
     return [Ridge(fit, mean[None], std[None]) for fit, mean, std in bands]
 
 
@@ -202,12 +200,6 @@ def keeping_plays(posterior: Posterior) -> PairPosterior | ForgettingPosterior:
             "with agents.beliefs.base.make_posterior, or take ForgettingPosterior"
         )
     return posterior
-
-
-(_trtrs,) = get_lapack_funcs(("trtrs",), dtype=np.float64)
-
-LEAST_SHARE = 1e-16  # in place of 0, whose normal quantile is infinite
-NUM_WORLDS = 16
 
 
 class Worlds(NamedTuple):
@@ -225,7 +217,8 @@ class NoiseFree:
 
     def __init__(self, surface: Surface, x: Floats, white: Floats):
         self._plays, explained = surface.std_factor, surface.explain(x)  # L and v_P
-        root = _root(surface, x, explained)
+        covariance = linearise(surface.kernel, x, x).values - explained.T @ explained
+        root = np.linalg.cholesky(covariance + jitter_of(surface, x, covariance) * np.eye(len(x)))
         self._known = len(explained)
         self.features, place = _joined(self._plays.features, x)  # (k', D)
         rest = np.zeros((len(x), len(self.features)))  # k(P, .) - v_P'v from the covariances
@@ -259,18 +252,15 @@ def _joined(plays: Floats, x: Floats) -> tuple[Floats, Ints]:
 def fantasies(surface: Surface, x: Floats, white: Floats) -> Worlds:
     """Return the worlds of a belief for distinct P, (m, D), and z, (S, m); O(k^2 + S k) a point."""
     factor, centre = NoiseFree(surface, x, white), surface.mean_factor
-    best = factor.values.max(axis=1)
+    means: MeanFactor = factor
     if centre is surface.std_factor:  # the mean's rows are among the factor's
         factor.weights[:, : len(centre.weights)] += centre.weights
-        return Worlds(
-            Surface(surface.kernel, factor, factor, surface.prior_mean, surface.observed, surface.noise), best
-        )
-    features = np.vstack([centre.features, factor.features])
-    own = np.broadcast_to(centre.weights, (len(white), len(centre.features)))
-    means = Means(features, np.hstack([own, factor.weights]))
-    return Worlds(
-        Surface(surface.kernel, means, factor, surface.prior_mean, surface.observed, surface.noise), best
-    )
+    else:
+        own = np.broadcast_to(centre.weights, (len(white), len(centre.features)))
+        features = np.vstack([centre.features, factor.features])
+        means = Means(features, np.hstack([own, factor.weights]))
+    given = surface.prior_mean, surface.observed, surface.noise
+    return Worlds(Surface(surface.kernel, means, factor, *given), factor.values.max(axis=1))
 
 
 def normal_points(dim: int, count: int, rng: np.random.Generator) -> Floats:
@@ -280,9 +270,3 @@ def normal_points(dim: int, count: int, rng: np.random.Generator) -> Floats:
     """
     strata = rng.permuted(np.tile(np.arange(count)[:, None], dim), axis=0)
     return ndtri(np.maximum((strata + rng.random((count, dim))) / count, LEAST_SHARE))
-
-
-def _root(surface: Surface, x: Floats, explained: Floats) -> Floats:
-    covariance = linearise(surface.kernel, x, x).values - explained.T @ explained
-    jitter = jitter_of(surface, x, covariance) * np.eye(len(x))
-    return np.asarray(np.linalg.cholesky(covariance + jitter), dtype=np.float64)

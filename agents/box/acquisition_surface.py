@@ -16,7 +16,7 @@ from ..acquisition.candidates import Candidates, Rule, RuleMemory
 from ..beliefs.base import Belief
 from ..beliefs.points import Pairs
 from ..beliefs.surface import Local, Surface, jitter_of
-from ..kernels.point_slopes import linearise
+from ..kernels.slopes import linearise
 from ..objectives.base import Objective, Terms
 
 (_trtrs,) = get_lapack_funcs(("trtrs",), dtype=np.float64)

@@ -9,7 +9,7 @@ import numpy as np
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.kernels.definite import blocks
 
-from .point_slopes import linearise
+from .slopes import linearise
 
 FIRST_CAPACITY = 64  # points; doubled whenever they are full
 PART_BYTES = 2**19  # of covariances computed at once: larger blocks need fresh memory and are slower

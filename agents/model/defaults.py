@@ -9,13 +9,12 @@ from typing import Any, TypedDict
 import numpy as np
 from sklearn.gaussian_process.kernels import Kernel
 
-from bandit_envs.basics.arguments import require, require_choice, require_positive, require_std
+from bandit_envs.basics.arguments import require_choice, require_positive, require_std
 from bandit_envs.basics.types import Floats
 from bandit_envs.kernels.kernels import LengthScale, make_kernel
 from bandit_envs.kernels.validity import require_same_noise
 from bandit_envs.laws.functions import SELDOM_BELOW
 from bandit_envs.problem.setting import Setting
-from bandit_envs.problem.setting_checks import check_prior_mean
 
 from ..kernels.amplitude import is_found, largest_prior_std, order_of, unit_kernel
 from ..options import PerTrial
@@ -187,12 +186,6 @@ def growth_by_smoothness(kernel: Kernel, dim: int, horizon: int) -> float:
     return float(horizon) ** (dim / (2.0 * order_of(kernel) + 2.0 * dim))
 
 
-def require_untied(variance: PerTrial | str | None) -> None:
-    """Raise where lambda is both tied to the horizon and learnt."""
-    words = "a number or left out with refit_every, which learns it"
-    require(not isinstance(variance, str), "noise_variance", words, variance)
-
-
 def require_noise_variance(variance: PerTrial, prior_std: float) -> None:
     """Raise unless lambda is large enough for exact posteriors."""
     require_positive("noise_variance", variance, "it is the lambda of the posterior")
@@ -238,14 +231,6 @@ def _usual_length_scale(setting: Setting, learnt: bool) -> LengthScale:
 def says_unit(kernel: Any) -> bool:
     """Return True if a given kernel has an amplitude; a name has none."""
     return kernel is not None and not isinstance(kernel, str)
-
-
-def check_mean(setting: Setting, given: Any) -> None:
-    """Raise unless the mean is None, one finite number, or one per point or trial."""
-    mean = np.asarray(0.0 if given is None else given)
-    each_trial = mean.ndim == 2 and mean.shape[1] == 1
-    for one in mean[:, 0] if each_trial else [mean]:
-        check_prior_mean(one, setting.decisions)
 
 
 def tells_mean(setting: Setting) -> bool:

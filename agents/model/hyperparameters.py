@@ -30,7 +30,7 @@ from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.problem.truth import descended
 
 from ..kernels.amplitude import amplified_at, amplitude_path, is_at, with_amplitude
-from ..kernels.theta_slopes import in_theta, with_theta
+from ..kernels.slopes import in_theta, with_theta
 from ..options import require_left_out
 
 SOURCES = ("arrived", "all")
@@ -48,15 +48,6 @@ class Spreads(NamedTuple):
     amplitude: float = np.inf  # of the prior variance
     noise: float = np.inf  # of its variance; 0 keeps a known noise
 
-    def of(self, kernel: Kernel) -> Floats:
-        """Return the stds of a kernel's free hyperparameters and the noise, (p,)."""
-        named = {"length_scale": self.length_scale, "constant_value": self.amplitude}
-        free = [each for each in kernel.hyperparameters if not each.fixed]
-        spreads = [
-            np.full(each.n_elements, named.get(each.name.rpartition("__")[2], np.inf)) for each in free
-        ]
-        return np.concatenate([*spreads, [self.noise]])
-
 
 NO_PRIOR = Spreads()
 
@@ -71,7 +62,10 @@ class LogNormalPrior:
     @classmethod
     def of(cls, kernel: Kernel, centre: Floats, spreads: Spreads) -> LogNormalPrior:
         """Return the prior of a kernel and a noise; fixed hyperparameters need none."""
-        spread = spreads.of(kernel)
+        named = {"length_scale": spreads.length_scale, "constant_value": spreads.amplitude}
+        free = [(each.name.rpartition("__")[2], each) for each in kernel.hyperparameters if not each.fixed]
+        stds = [np.full(each.n_elements, named.get(name, np.inf)) for name, each in free]
+        spread = np.concatenate([*stds, [spreads.noise]])
         return cls(np.array(centre), 1.0 / np.where(spread > 0.0, spread, np.inf) ** 2)
 
     def __call__(self, theta: Floats) -> tuple[float, Floats]:
@@ -120,7 +114,10 @@ def likelihood(theta: Floats, kernel: Any, sample: Sample, with_mean: bool = Fal
     upper, failed = dpotrf(covariance.T, lower=0, clean=1, overwrite_a=1)  # L', in place of C
     if failed:
         return Likelihood(math.inf, np.zeros(len(theta)), 0.0)
-    centre = _centre(upper, sample.mean) if with_mean else 0.0
+    centre = 0.0
+    if with_mean:
+        ones = _solve(upper, np.ones(len(n)))
+        centre = float(ones @ sample.mean / ones.sum())
     m = sample.mean - centre
     weight, scale = _solve(upper, m), np.diag(upper).copy()
     # C^-1 in a third of the time of solving for the identity; below the diagonal dpotri leaves zeros.
@@ -138,11 +135,6 @@ def likelihood(theta: Floats, kernel: Any, sample: Sample, with_mean: bool = Fal
     gradient[:-1] = 0.5 * pull_back(pull)
     gradient[-1] = 0.5 * ((own * noise / n).sum() - repeats + sample.scatter / noise)
     return Likelihood(-float(log_p), -gradient, centre)
-
-
-def _centre(upper: Floats, values: Floats) -> float:
-    weight = _solve(upper, np.ones(len(values)))
-    return float(weight @ values / weight.sum())
 
 
 def _solve(upper: Floats, values: Floats) -> Floats:
@@ -252,8 +244,8 @@ class Fitter:
         Args:
             features: coordinates of all points, (N, d).
             point, value: of the plays, (n,) each, values minus their prior mean.
-            restarts: random starts in addition to the latest hyperparameters.
-            rng: of the restarts; it draws the same number of variates whether or not the fit succeeds.
+            restarts: random starts in addition to the latest hyperparameters, from `rng`, which draws the
+                same number of variates whether or not the fit succeeds.
             weight: how many values of the learnt noise each counts as, (n,); None for one.
         """
         span = math.log(RESTART_FACTOR)

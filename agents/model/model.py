@@ -17,6 +17,7 @@ from bandit_envs.kernels.kernels import LengthScale
 from bandit_envs.kernels.validity import split_white
 from bandit_envs.problem.composition import check_kernel
 from bandit_envs.problem.setting import Setting
+from bandit_envs.problem.setting_checks import check_prior_mean
 
 from ..kernels.amplitude import largest_prior_std
 from ..options import PerTrial, require_left_out, typed
@@ -93,7 +94,8 @@ class Model:
         options |= {"amplitude_spread": fit_amplitude_spread, "noise_spread": fit_noise_spread}
         learning = Learning.asked(refit_every, fit_spread, spread, **options)
         if learning is not None:
-            defaults.require_untied(noise_variance)
+            words = "a number or left out with refit_every, which learns it"
+            require(not isinstance(noise_variance, str), "noise_variance", words, noise_variance)
         if box:
             keeps = "None on a box, which keeps the plays alone"
             require(form in (None, "pairs"), "form", keeps, form)
@@ -102,7 +104,9 @@ class Model:
         else:
             remedy = "take a setting of low and high alone"
             require_left_out("search", search, None, "on a finite set", remedy)
-        defaults.check_mean(setting, prior_mean)
+        mean = np.asarray(0.0 if prior_mean is None else prior_mean)
+        for own in mean[:, 0] if mean.ndim == 2 and mean.shape[1] == 1 else [mean]:
+            check_prior_mean(own, setting.decisions)
         check_kernel(chosen, setting.decisions)
         prior_std = largest_prior_std(chosen, setting.decisions.points)
         std, variance = defaults.assumed_noise(
@@ -143,7 +147,8 @@ class Model:
 
     def of_trial(self, trial: int) -> Model:
         """Return the model of one trial of a batch."""
-        means = {name: _mean_of(getattr(self, name), trial) for name in ("prior_mean", "least")}
+        given = {name: getattr(self, name) for name in ("prior_mean", "least")}
+        means = {name: mean[trial] if np.ndim(mean) == 2 else mean for name, mean in given.items()}
         of_trial = ("noise_std", "noise_variance", "rkhs_bound")
         numbers = {name: _pick(getattr(self, name), trial) for name in of_trial}
         return replace(self, setting=self.setting.of_trial(trial), **means, **numbers)
@@ -166,9 +171,7 @@ class Model:
 
     def gram_of(self, kernel: Any) -> Gram:
         """Return the prior covariance of another kernel on the same points."""
-        if (
-            self.covariances is not None
-        ):  # it has the part of a Gram that posteriors on a box use, but no table
+        if self.covariances is not None:  # the part of a Gram that posteriors on a box use, without a table
             return self.covariances(kernel)
         return Gram(kernel, self.setting.decisions.points)
 
@@ -191,10 +194,6 @@ class Model:
     def relative_variance(self) -> PerTrial:
         """lambda / s^2."""
         return self.noise_variance / self.prior_std**2
-
-
-def _mean_of(mean: Floats | float, trial: int) -> Floats | float:
-    return mean[trial] if isinstance(mean, np.ndarray) and mean.ndim == 2 else mean
 
 
 def _pick(value: float, trial: int) -> float:

@@ -33,7 +33,8 @@ class Units(NamedTuple):
 
     def where(self, trials: Bools, other: Units) -> Units:
         """Return these units in some trials, (B,), and others elsewhere."""
-        return Units(*(np.where(_column(trials, x), x, y) for x, y in zip(self, other, strict=True)))
+        mask = trials.reshape(-1, *[1] * (self.centre.ndim - 1))
+        return Units(*(np.where(mask, x, y) for x, y in zip(self, other, strict=True)))
 
 
 class PriorUnits(NamedTuple):
@@ -112,10 +113,6 @@ def sizes_of(costs: Sequence[Floats] | Floats) -> Floats:
     unit = np.where(largest > 0.0, largest, 1.0)  # taken out before a square can overflow
     mean = ((told / unit) ** 2).sum(axis=0) / max(len(told), 1)
     return np.where(largest > 0.0, unit * np.sqrt(mean), 1.0)
-
-
-def _column(trials: Bools, like: Floats) -> Bools:
-    return trials.reshape(-1, *[1] * (like.ndim - 1))
 
 
 def centred_model(setting: Setting, **options: Unpack[ModelOptions]) -> Model:

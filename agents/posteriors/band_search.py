@@ -23,11 +23,9 @@ LATEST = 8  # plays that bring a slab's variance up to date; computing it anew c
 
 
 class BandSearch:
-    """Searches the posterior of one trial, which has changed only by what was noted.
+    """Searches the posterior of one trial of this mean and variance, (N,) each, and of what was noted since.
 
-    Args:
-        factors: R, of at least two factors.
-        mean, variance: of the posterior so far, (N,) each.
+    `factors` are R, at least two.
     """
 
     def __init__(self, factors: Kronecker, mean: Floats, variance: Floats):
@@ -36,7 +34,10 @@ class BandSearch:
         self._std = np.sqrt(np.maximum(variance, 0.0))
         self._num_plays, self._latest = 0, deque[Floats](maxlen=LATEST)
         self._moved = np.zeros((factors.ranks[0], factors.rank // factors.ranks[0]))  # d as a matrix
-        self._first = _stacked([slab.factors.roots[0].T for slab in self._slabs])  # (S, n, r_1), rows r_1
+        rows = [slab.factors.roots[0].T for slab in self._slabs]
+        self._first = np.zeros((len(rows), max(map(len, rows)), len(self._moved)))  # (S, n, r_1), rows r_1
+        for first, each in zip(self._first, rows, strict=True):
+            first[: len(each)] = each
         self._rest = factors.largest_rest  # max |r'|
         # Of each slab: its largest score and std, and the d, width and number of plays under which they were.
         self._top = np.full(len(self._slabs), np.inf)
@@ -54,9 +55,7 @@ class BandSearch:
     def largest(self, width: float, tie: float, covariance: Floats) -> Ints | None:
         """Return the points whose mean + w std is within `tie` of the largest, ascending, (n,); None for NaN.
 
-        Args:
-            width: w >= 0.
-            covariance: of the weights, (r, r).
+        w >= 0 is the width, and `covariance` that of the weights, (r, r).
         """
         bound, best, seen = self._bounds(width), -np.inf, set[int]()
         near: list[tuple[Ints, Floats]] = []
@@ -64,17 +63,20 @@ class BandSearch:
             if j in seen:  # the variance of long ago does not rule it out
                 self._refresh(j, covariance)
             seen.add(j)
-            scores = self._scores(j, width)
+            points, factors = self._slabs[j]
+            scores = factors.expand(self._moved.reshape(1, -1))[0]
+            scores += self._mean[points]
+            scores += width * self._std[points]
             bound[j] = self._top[j] = scores.max()
             self._moved_then[j], self._width_then[j] = self._moved, width
             if self._plays_then[j] == self._num_plays:
                 best, bound[j] = max(best, bound[j]), -np.inf
                 (there,) = (scores >= best - tie).nonzero()
-                near.append((self._slabs[j].points.start + there, scores[there]))
+                near.append((points.start + there, scores[there]))
         if not near:
             return None
-        points, scores = (np.concatenate(each) for each in zip(*near, strict=True))
-        return np.sort(points[scores >= best - tie])
+        found, scores = (np.concatenate(each) for each in zip(*near, strict=True))
+        return np.sort(found[scores >= best - tie])
 
     def _bounds(self, width: float) -> Floats:
         """Return what no score of a slab exceeds, (S,)."""
@@ -82,13 +84,6 @@ class BandSearch:
         norm = np.sqrt(np.einsum("snr,snr->sn", change, change).max(axis=1))
         wider = np.maximum(width - self._width_then, 0.0)
         return self._top + self._rest * norm + wider * self._largest_std
-
-    def _scores(self, j: int, width: float) -> Floats:
-        points, factors = self._slabs[j]
-        scores = factors.expand(self._moved.reshape(1, -1))[0]
-        scores += self._mean[points]
-        scores += width * self._std[points]
-        return scores
 
     def _refresh(self, j: int, covariance: Floats) -> None:
         """Bring the variance of a slab up to date."""
@@ -101,11 +96,3 @@ class BandSearch:
                 self._variance[points] -= factors.expand(weight[None])[0] ** 2
         self._std[points] = np.sqrt(np.maximum(self._variance[points], 0.0))
         self._largest_std[j], self._plays_then[j] = self._std[points].max(), self._num_plays
-
-
-def _stacked(rows: list[Floats]) -> Floats:
-    """Stack arrays (n, r), rows of zeros filling the shorter ones."""
-    stack = np.zeros((len(rows), max(map(len, rows)), rows[0].shape[1]))
-    for to, each in zip(stack, rows, strict=True):
-        to[: len(each)] = each
-    return stack

@@ -43,17 +43,14 @@ class SufficientStatistics(NamedTuple):
 class Posterior(abc.ABC):
     """Zero-mean Gaussian-process posterior on N points, for B trials at once.
 
-    With n the plays and b the sum of the values at each point, K the prior covariance and lambda the
-    noise variance,
+    With n the plays and b the sum of the values at each point, K the prior covariance and lambda the noise
+    variance that the model assumes, one number or (B,),
 
         Sigma = (K^-1 + diag(n) / lambda)^-1,    mu = Sigma b / lambda.
 
     The state of a trial is its `SufficientStatistics`, (n, b); everything else is a cache over it. Rounding
     may make a variance slightly negative: clip it where its root is taken. *Cells* are the requested points
     of each trial, ascending, (B, A); None for all points.
-
-    Args:
-        noise: lambda, the noise variance that the model assumes; one number, or one a trial (B,).
     """
 
     gram: Gram
@@ -68,9 +65,9 @@ class Posterior(abc.ABC):
     def gain(self) -> Floats:
         """Information gain, (B,): 1/2 logdet(I + K_t / lambda)."""
 
-    @abc.abstractmethod
     def observe(self, trial: Ints, point: Ints, value: Floats) -> None:
         """Condition on one observation a trial, (n,) each; trials ascend and none repeats."""
+        self.observe_sums(trial, point, np.ones(len(trial)), value)
 
     def observe_sums(self, trial: Ints, point: Ints, plays: Floats, total: Floats) -> None:
         """Condition on several observations of one point a trial, their number and their sum, (n,) each.
@@ -134,13 +131,13 @@ class Posterior(abc.ABC):
         """
         return None
 
-    @abc.abstractmethod
     def mean_of(self, trial: Ints, point: Ints) -> Floats:
         """Posterior mean at single points, (n,) each -> (n,)."""
+        return self.mean_at(None)[trial, point]
 
-    @abc.abstractmethod
     def variance_of(self, trial: Ints, point: Ints) -> Floats:
         """Posterior variance at single points, (n,) each -> (n,)."""
+        return self.variance_at(None)[trial, point]
 
     @abc.abstractmethod
     def covariance(self, trial: int, point: Ints, other: Ints) -> Floats:

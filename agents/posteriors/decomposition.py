@@ -42,13 +42,7 @@ class CondensedPlays(NamedTuple):
 
 
 def condense(gram: Gram, noise: float, count: Floats, total: Floats) -> CondensedPlays:
-    """Return the posterior of one trial from its counts and sums, (N,) each; O(u^2 N).
-
-    n plays of one point are equivalent to one observation of their mean with noise lambda / n. So with X
-    the u distinct points played, L L' = K_XX + diag(lambda / n) and V = L^-1 K_X,
-
-        Sigma = K - V'V,    mu = V' L^-1 (b / n)_X,    gain = sum log diag(L) + 1/2 sum log(n / lambda).
-    """
+    """Return the posterior of one trial from its counts and sums, (N,) each; O(u^2 N)."""
     point = count.nonzero()[0]
     plays = count[point]
     factor = gram.columns(point)
@@ -82,7 +76,7 @@ def spare_capacity(rows: int) -> int:
 class Triangle:
     """L of plays in their order, row after row; factors of the same first plays may have one in common.
 
-    Rows are only added. A factor whose next play is not that of the next row goes on with a copy of the rows
+    A factor whose next play is not that of the next row goes on with a copy of the rows
     before it. So while all plays have results, those and all experiments take the memory and time of one.
     """
 
@@ -104,24 +98,35 @@ class Triangle:
         known, alive = _latest.get(gram, (b"", lambda: None))
         before = alive() if known == key else None
         if before is not None:
-            return before if isinstance(gram, VisitedGram) else before.copy(size)
-        triangle = cls(gram, point, noise)
-        triangle.values[:size, :size] = _factor(gram, point, noise)
+            return before if isinstance(gram, VisitedGram) else before._copy(size)
+        triangle, covariance = cls(gram, point, noise), gram.between(point, point)
+        covariance[np.diag_indices(size)] += noise
+        # In place, because fresh memory is slow; Fortran sees the transpose. Above its diagonal is anything.
+        upper, failed = dpotrf(covariance.T, lower=0, clean=0, overwrite_a=1)
+        if failed:
+            raise np.linalg.LinAlgError("the covariance of the plays is not positive definite")
+        triangle.values[:size, :size] = upper.T
         _latest[gram] = key, ref(triangle)
         return triangle
 
-    def copy(self, size: int) -> Triangle:
-        """Return a copy of the first rows."""
+    def _copy(self, size: int) -> Triangle:
         copied = Triangle(self.gram, self._point[:size], self._noise[:size])
         copied.values[:size, :size] = self.values[:size, :size]
         return copied
 
     def going_on(self, k: int, x: int, noise: float) -> Triangle:
         """Return the triangle whose first k rows are these, and whose next row is a play of x."""
-        if k == self.size:
-            self._append(x, noise)
-        elif self._point[k] != x or self._noise[k] != noise:
-            return self.copy(k).going_on(k, x, noise)
+        if k < self.size:
+            same = self._point[k] == x and self._noise[k] == noise
+            return self if same else self._copy(k).going_on(k, x, noise)
+        if k == len(self.values):
+            more = (0, spare_capacity(k) - k)
+            self.values = np.pad(self.values, more)
+            self._point, self._noise = np.pad(self._point, more), np.pad(self._noise, more)
+        shared = self.solve(self.gram.between(np.array([x]), self._point[:k])[0], k, 1)
+        scale = math.sqrt(noise + self.gram.diagonal[x] - shared @ shared)
+        self.values[k, :k], self.values[k, k] = shared, scale
+        self._point[k], self._noise[k], self.size = x, noise, k + 1
         return self
 
     def solve(self, values: Floats, rows: int, transposed: int) -> Floats:
@@ -129,27 +134,21 @@ class Triangle:
         if not rows:  # LAPACK refuses empty matrices
             return np.zeros(values.shape)
         if values.ndim == 2 and isinstance(self.gram, VisitedGram):
-            solve = self._forward if transposed else self._backward
-            return solve(values.T, rows).T
+            return self._by_blocks(values.T, rows, transposed).T
         # Fortran sees L as its transpose. Whole rows of it are passed: a (k, k) part would be copied.
         return _trtrs(self.values[:rows].T, values, lower=0, trans=transposed)[0]
 
-    def _forward(self, b: Floats, rows: int) -> Floats:
-        """Return b L'^-1, (n, k), by products with blocks: for few b they take half the time of LAPACK."""
-        found = np.empty(b.shape)
-        for i in range(0, rows, BLOCK):
+    def _by_blocks(self, b: Floats, rows: int, transposed: int) -> Floats:
+        """Return b L'^-1 or b L^-1, (n, k), by products: for few b they take half the time of LAPACK."""
+        found, blocks = np.empty(b.shape), range(0, rows, BLOCK)
+        for i in blocks if transposed else reversed(blocks):
             j = min(i + BLOCK, rows)
-            rest = b[:, i:j] - found[:, :i] @ self.values[i:j, :i].T if i else b[:, i:j]
-            np.matmul(rest, self._inverse_at(i, j).T, out=found[:, i:j])
-        return found
-
-    def _backward(self, b: Floats, rows: int) -> Floats:
-        """Return b L^-1, (n, k), likewise."""
-        found = np.empty(b.shape)
-        for i in reversed(range(0, rows, BLOCK)):
-            j = min(i + BLOCK, rows)
-            rest = b[:, i:j] - found[:, j:] @ self.values[j:rows, i:j] if j < rows else b[:, i:j]
-            np.matmul(rest, self._inverse_at(i, j), out=found[:, i:j])
+            inverse, rest = self._inverse_at(i, j), b[:, i:j]
+            if transposed and i:
+                rest = rest - found[:, :i] @ self.values[i:j, :i].T
+            elif not transposed and j < rows:
+                rest = rest - found[:, j:] @ self.values[j:rows, i:j]
+            np.matmul(rest, inverse.T if transposed else inverse, out=found[:, i:j])
         return found
 
     def _inverse_at(self, i: int, j: int) -> Floats:
@@ -159,24 +158,3 @@ class Triangle:
             upper, _ = dtrtri(self.values[i:j, i:j].T, lower=0)
             known = self._inverse[i] = np.tril(upper.T)
         return known
-
-    def _append(self, x: int, noise: float) -> None:
-        k, size = self.size, len(self.values)
-        if k == size:
-            more = (0, spare_capacity(size) - size)
-            self.values = np.pad(self.values, more)
-            self._point, self._noise = np.pad(self._point, more), np.pad(self._noise, more)
-        shared = self.solve(self.gram.between(np.array([x]), self._point[:k])[0], k, 1)
-        scale = math.sqrt(noise + self.gram.diagonal[x] - shared @ shared)
-        self.values[k, :k], self.values[k, k] = shared, scale
-        self._point[k], self._noise[k], self.size = x, noise, k + 1
-
-
-def _factor(gram: Gram | VisitedGram, point: Ints, noise: Floats) -> Floats:
-    """Return the factor in place, because fresh memory is slow; its upper triangle is undefined."""
-    covariance = gram.between(point, point)
-    covariance[np.diag_indices(len(point))] += noise
-    upper, failed = dpotrf(covariance.T, lower=0, clean=0, overwrite_a=1)  # Fortran sees the transpose
-    if failed:
-        raise np.linalg.LinAlgError("the covariance of the plays is not positive definite")
-    return upper.T

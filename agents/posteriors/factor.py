@@ -12,15 +12,36 @@ import math
 from functools import cached_property
 
 import numpy as np
+from scipy.linalg import get_blas_funcs
 
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.kernels.gram import Gram
 
-from .base import SufficientStatistics
+from .base import SufficientStatistics, columns_at
 from .decomposition import FIRST_CAPACITY, CondensedPlays, solve_vector
 from .play_factor import SLACK, SPARE, PlayFactor
 from .table import TablePosterior
-from .weight_space import PriorDraw
+
+(_trmv,) = get_blas_funcs(("trmv",), dtype=np.float64)
+
+
+class PriorDraw:
+    """z R of the root R (r, N) of a prior, for one z at a time; half the memory traffic where r = N.
+
+    The root must have been computed pivot by pivot, R[i, pivots[j]] = 0 for j < i. It is stored a second
+    time.
+    """
+
+    def __init__(self, gram: Gram):
+        rest = np.setdiff1d(np.arange(gram.size), gram.pivots)
+        self._triangle = np.asfortranarray(gram.root[:, gram.pivots])  # (r, r), upper
+        self._rest = gram.root[:, rest]  # (r, N - r)
+        self._place = np.argsort(np.concatenate([gram.pivots, rest]))
+
+    def __call__(self, weight: Floats) -> Floats:
+        """Return z R, (r,) -> (N,)."""
+        at_pivots = _trmv(self._triangle, weight, trans=1)
+        return np.concatenate([at_pivots, weight.dot(self._rest)]).take(self._place)
 
 
 class CholeskyRows:
@@ -171,11 +192,10 @@ class PlayPosterior(RowsPosterior):
 
         u = K[:, X] w,    w = L'^-1 e_k,    Sigma -= u u',
 
-    one combination of columns of K, which `Gram.combine` computes by a grid's factors or a Fourier transform.
-
-    An observation, a correction and a sample take a combination and O(u^2); O(u^2 + N) memory a trial. The
-    form for a kernel of full rank on a million points of a grid, where rows of other forms take 8 MB a play.
-    Restoring a trial, and weight norms, take a combination a distinct point.
+    one combination of columns of K by a grid's factors or a Fourier transform, `Gram.combine`, which an
+    observation, a correction and a sample take, beside O(u^2). The form for a kernel of full rank on a
+    million points of a grid, where rows of other forms take 8 MB a play. Restoring a trial, and weight norms,
+    take a combination a distinct point.
     """
 
     def __init__(self, gram: Gram, noise: float | Floats, num_trials: int):
@@ -188,7 +208,7 @@ class PlayPosterior(RowsPosterior):
             for x, plays in zip(*self.statistics(i)[:2], strict=True):
                 row += plays * self._column(i, int(x)) ** 2
             row[:] = np.sqrt(row) / self.noise[i]
-        return norms if cells is None else np.take_along_axis(norms, cells, axis=1)
+        return columns_at(norms, cells)
 
     def _column(self, i: int, x: int) -> Floats:
         factor = self._factor[i]  # Sigma[:, x] = K[:, x] - K[:, X] L'^-1 v(x)
@@ -205,19 +225,15 @@ class PlayPosterior(RowsPosterior):
         return self.gram.combine(factor.point, factor.back(last)), factor.triangle[-1, -1].item()
 
     def _deviate(self, weight: Floats, played: list[Ints], noise: list[Floats]) -> Floats:
-        each = zip(weight, played, noise, strict=True)
-        return np.array([self._deviated(i, *drawn) for i, drawn in enumerate(each)])
-
-    def _deviate_one(self, weight: Floats, played: Ints, noise: Floats) -> Floats:
-        return self._deviated(0, weight, played, noise)
-
-    def _deviated(self, i: int, weight: Floats, played: Ints, noise: Floats) -> Floats:
         # All rows of a point have the value f' + sqrt(lambda / n) e: their sum is n f' + sqrt(n lambda) e.
-        factor = self._factor[i]
-        prior = weight @ self.gram.root if self.gram.structure is None else weight
-        value = prior[played] + noise * np.sqrt(self.noise[i] / self.count[i, played])
-        seen = value[np.searchsorted(played, factor.point)]
-        return prior - self.gram.combine(factor.point, factor.back(factor.solve(seen)))
+        deviations = []
+        for i, (z, x, e) in enumerate(zip(weight, played, noise, strict=True)):
+            factor = self._factor[i]
+            prior = z @ self.gram.root if self.gram.structure is None else z
+            value = prior[x] + e * np.sqrt(self.noise[i] / self.count[i, x])
+            seen = value[np.searchsorted(x, factor.point)]
+            deviations.append(prior - self.gram.combine(factor.point, factor.back(factor.solve(seen))))
+        return np.array(deviations)
 
     def _forget(self, trial: Ints) -> None:
         for i in trial.tolist():

@@ -188,28 +188,13 @@ def laplace(
         decrement = float(slope @ step)
         if decrement < DECREMENT:
             return Laplace(weight, factor, loss)
-        weight, loss = _descend(rows, likelihood, weight, loss, step, decrement)
+        share, rounding, origin, before = 2.0, ROUNDING * (1.0 + abs(loss)), weight, loss
+        while share > 1.0 or not loss <= before - share * decrement / 1e4 + rounding:  # NaN is no less
+            share /= 2.0
+            weight = origin - share * step
+            with np.errstate(over="ignore"):  # too long a step may overflow a count's rate: it is halved
+                loss = rows.loss(weight, likelihood)
     raise np.linalg.LinAlgError(f"no mode was found in {steps} steps of Newton's method")
-
-
-def _descend(
-    rows: PlayedRows,
-    likelihood: OutcomeLikelihood,
-    weight: Floats,
-    loss: float,
-    step: Floats,
-    decrement: float,
-) -> tuple[Floats, float]:
-    """Return the weights after a Newton step, halved until the loss falls enough, and their loss."""
-    rounding = ROUNDING * (1.0 + abs(loss))
-    share = 1.0
-    while True:
-        moved = weight - share * step
-        with np.errstate(over="ignore"):  # too long a step may overflow a count's rate: it is halved
-            after = rows.loss(moved, likelihood)
-        if after <= loss - share * decrement / 1e4 + rounding:
-            return moved, after
-        share /= 2.0
 
 
 class MixtureBand(NamedTuple):
@@ -226,7 +211,7 @@ class MixtureBand(NamedTuple):
 def mixture_band(
     fit: Laplace, rows: PlayedRows, likelihood: OutcomeLikelihood, radius: float, delta: float
 ) -> MixtureBand:
-    r"""Return the band that holds in all rounds with probability 1 - delta, however the plays were chosen.
+    """Return the band that holds in all rounds with probability 1 - delta, however the plays were chosen.
 
         beta = ln(1 / delta) - E + radius^2 / 2 - J(w_map),
         H~ = A' diag(n a''(z) rho(D)) A + I,  rho(D) = 2 (exp(-D) - 1 + D) / D^2,
@@ -234,14 +219,11 @@ def mixture_band(
     with D >= |f - f_map| on the rows: first D = radius |a| + |a' w_map|, then what the band itself gives.
 
     Likelihood ratios, averaged over the prior, are a martingale of mean 1 under f, so by Ville's inequality
-    -ln likelihood(f) <= ln(1 / delta) - E in all rounds with probability 1 - delta, which bounds J(f) by
-    beta + J(w_map); and J(f) - J(w_map) >= (w - w_map)' H~ (w - w_map) / 2, because |a'''| <= a''.
+    -ln likelihood(f) <= ln(1 / delta) - E in all rounds with probability 1 - delta, which bounds J(f) by beta
+    + J(w_map); and J(f) - J(w_map) >= (w - w_map)' H~ (w - w_map) / 2, because |a'''| <= a''.
 
-    Args:
-        fit: the mode, to the accuracy of `laplace`.
-        rows: the data; their offset must be that of the law which generates the outcomes.
-        radius: bound on |w|: B / sqrt(v) if the root is that of v k and |f| <= B in the space of k.
-        delta: probability with which the band may fail in some round.
+    The fit is the mode of the rows, whose offset is the law's, and `radius` bounds |w|: B / sqrt(v) if the
+    root is that of v k and |f| <= B in the space of k.
     """
     beta = math.log(1.0 / delta) - fit.evidence_bound(rows, likelihood) + radius**2 / 2.0 - fit.loss
     curvature = rows.plays * likelihood.curvature(rows.z(fit.weight))

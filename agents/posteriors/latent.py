@@ -96,9 +96,6 @@ class OutcomePosterior(Posterior):
         super().__init__(gram, outcomes.noise, num_trials)
         self.outcomes = outcomes
 
-    def observe(self, trial: Ints, point: Ints, value: Floats) -> None:
-        self.observe_sums(trial, point, np.ones(len(trial)), value)
-
     def observe_sums(self, trial: Ints, point: Ints, plays: Floats, total: Floats) -> None:
         self.outcomes.reserve(self.gram.size)
         self.outcomes.add(trial, point, plays, total)
@@ -137,7 +134,7 @@ class LatentPosterior(OutcomePosterior):
         self._root = np.ascontiguousarray(gram.root.T)  # (N, r)
         self._start = np.zeros((num_trials, self._root.shape[1]))
         self._fits: list[tuple[int, Laplace] | None] = [None] * num_trials  # after so many changes
-        self._std: list[tuple[int, Floats] | None] = [None] * num_trials
+        self._variance: list[Floats | None] = [None] * num_trials  # of this fit
 
     @property
     def gain(self) -> Floats:
@@ -148,7 +145,7 @@ class LatentPosterior(OutcomePosterior):
         changes, known = int(self.outcomes.changes[trial]), self._fits[trial]
         if known is None or known[0] != changes:
             known = changes, self.outcomes.fit(self._rows(trial), self._start[trial])
-            self._fits[trial], self._start[trial] = known, known[1].weight
+            self._fits[trial], self._start[trial], self._variance[trial] = known, known[1].weight, None
         return known[1]
 
     def _rows(self, trial: int) -> PlayedRows:
@@ -163,19 +160,16 @@ class LatentPosterior(OutcomePosterior):
         return columns_at(np.stack([band.half_width(self._root) for band in bands]), cells)
 
     def mean_at(self, cells: Ints | None) -> Floats:
-        return columns_at(np.stack([self._mean(i) for i in self._trials]), cells)
+        return columns_at(np.stack([self.fit(i).mean(self._root) for i in self._trials]), cells)
 
     def variance_at(self, cells: Ints | None) -> Floats:
-        return columns_at(np.stack([self._spread(i) ** 2 for i in self._trials]), cells)
+        return columns_at(np.stack([self._variance_of(i) for i in self._trials]), cells)
 
     def centred_sample_at(self, cells: Ints | None, rngs: Sequence[np.random.Generator]) -> Floats:
-        return columns_at(np.stack([self._centred_sample(i, rng) for i, rng in enumerate(rngs)]), cells)
-
-    def mean_of(self, trial: Ints, point: Ints) -> Floats:
-        return self._of(trial, point, self._mean)
-
-    def variance_of(self, trial: Ints, point: Ints) -> Floats:
-        return self._of(trial, point, lambda i: self._spread(i) ** 2)
+        weights = [
+            self.fit(i).draw(self.gram.quick_white(rng)) - self.fit(i).weight for i, rng in enumerate(rngs)
+        ]
+        return columns_at(np.stack([self._root @ weight for weight in weights]), cells)
 
     def covariance(self, trial: int, point: Ints, other: Ints) -> Floats:
         half = solve_triangular(self.fit(trial).factor, self._root.T, lower=True)
@@ -189,33 +183,23 @@ class LatentPosterior(OutcomePosterior):
     def _trials(self) -> range:
         return range(len(self.noise))
 
-    def _mean(self, trial: int) -> Floats:
-        return self.fit(trial).mean(self._root)
-
-    def _spread(self, trial: int) -> Floats:
-        changes, known = int(self.outcomes.changes[trial]), self._std[trial]
-        if known is None or known[0] != changes:
-            known = self._std[trial] = changes, norms(self.fit(trial).factor, self._root)
-        return known[1]
-
-    def _centred_sample(self, trial: int, rng: np.random.Generator) -> Floats:
+    def _variance_of(self, trial: int) -> Floats:
         fit = self.fit(trial)
-        return self._root @ (fit.draw(self.gram.quick_white(rng)) - fit.weight)
-
-    def _of(self, trial: Ints, point: Ints, what: Callable[[int], Floats]) -> Floats:
-        pairs = zip(trial.tolist(), point.tolist(), strict=True)
-        return np.array([what(i).item(x) for i, x in pairs])
+        known = self._variance[trial]
+        if known is None:
+            known = self._variance[trial] = norms(fit.factor, self._root) ** 2
+        return known
 
 
 class LatentPlays(OutcomePosterior, PairPosterior):
-    r"""Posterior on a box: that given one Gaussian value a played point, which is Laplace's Gaussian.
+    """Posterior on a box: that given one Gaussian value a played point, which is Laplace's Gaussian.
 
     With f the mode at the plays, g the slope of the log-likelihood and W the weights in H,
 
         values f + g / W of noise 1 / W:   mu = k(x, X) (K + W^-1)^-1 (f + g / W) = k(x, X) g,
 
-    as f = K g at the mode, whatever W is. O(u^3) where it is read after a play, for u distinct plays; no
-    start is kept, so that it is a function of the plays.
+    as f = K g at the mode, whatever W is. O(u^3) where it is read after a play, for u distinct plays; without
+    a start, so that it is a function of the plays.
     """
 
     def __init__(self, gram: Gram, outcomes: PlayOutcomes, num_trials: int):

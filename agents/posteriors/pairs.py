@@ -73,10 +73,9 @@ class CellRows:
     def centred_sample(self, rng: np.random.Generator) -> Floats:
         """Draw f - mean jointly, (A,).
 
-        A root R of the covariance as it was after `_root_at` rows gives a draw g = z R of that posterior. For
-        later plays Matheron's rule subtracts the part of it that they explain, V' L^-1 (g(x) +
-        sqrt(lambda / n) e) with their rows of V and L. It saves an O(A^3) root while all plays are among the
-        cells.
+        A root R of the covariance after `_root_at` rows gives a draw g = z R of that posterior. For later
+        plays Matheron's rule subtracts the part of it that they explain, V' L^-1 (g(x) + sqrt(lambda / n) e)
+        with their rows of V and L. It saves an O(A^3) root while all plays are among the cells.
         """
         rows, place = self.rows, self._since_root()
         drawn = white(len(self._root), self._root.shape[1], rng) @ self._root
@@ -129,11 +128,7 @@ class PairPosterior(Posterior):
 
     @property
     def gain(self) -> Floats:
-        return np.array([self.of_trial(i).factor.gain for i in range(len(self._trial))])
-
-    def observe(self, trial: Ints, point: Ints, value: Floats) -> None:
-        for i, x, y in zip(trial.tolist(), point.tolist(), value.tolist(), strict=True):
-            self._trial[i].observe(x, y)
+        return np.array([self.factor(i).gain for i in range(len(self._trial))])
 
     def observe_sums(self, trial: Ints, point: Ints, plays: Floats, total: Floats) -> None:
         for i, *play in zip(*(each.tolist() for each in (trial, point, total, plays)), strict=True):
@@ -161,7 +156,7 @@ class PairPosterior(Posterior):
     def mean_of(self, trial: Ints, point: Ints) -> Floats:
         mean = np.empty(len(trial))
         for i in np.unique(trial).tolist():
-            factor, mine = self.of_trial(i).factor, trial == i
+            factor, mine = self.factor(i), trial == i
             mean[mine] = factor.innovation @ factor.explain(point[mine])
         return mean
 
@@ -169,11 +164,11 @@ class PairPosterior(Posterior):
         variance = self.gram.diagonal[point]
         for i in np.unique(trial).tolist():
             mine = trial == i
-            variance[mine] -= (self.of_trial(i).factor.explain(point[mine]) ** 2).sum(axis=0)
+            variance[mine] -= (self.factor(i).explain(point[mine]) ** 2).sum(axis=0)
         return variance
 
     def covariance(self, trial: int, point: Ints, other: Ints) -> Floats:
-        factor = self.of_trial(trial).factor
+        factor = self.factor(trial)
         return self.gram.between(point, other) - factor.explain(point).T @ factor.explain(other)
 
     def factor(self, trial: int) -> PlayFactor:
@@ -207,7 +202,7 @@ class PairTrial:
         self.factor = PlayFactor(gram, noise, SufficientStatistics.none())
         self._seen: OrderedDict[bytes, CellRows] = OrderedDict()  # by cells, the latest last
 
-    def observe(self, x: int, total: float, plays: float = 1.0) -> None:
+    def observe(self, x: int, total: float, plays: float) -> None:
         """Add plays of a point."""
         if self.factor.crowded:
             self.rebuild(self.factor.statistics)

@@ -37,13 +37,8 @@ class MeanFactor(Protocol):
         ...
 
 
-class StdFactor(Protocol):
-    """Part of a belief that gives stds, by the lower factor L of k(X, X) + noise, here for r = k."""
-
-    @property
-    def features(self) -> Floats:
-        """X, (k, D)."""
-        ...
+class StdFactor(MeanFactor, Protocol):
+    """Part of a belief that gives stds too, by the lower factor L of k(X, X) + noise, here for r = k."""
 
     def solve(self, values: Floats) -> Floats:
         """Return v = L^-1 c from covariances with X, (k, n) -> (r, n)."""
@@ -54,7 +49,7 @@ class StdFactor(Protocol):
         ...
 
 
-class Factor(MeanFactor, StdFactor, Protocol):
+class Factor(StdFactor, Protocol):
     """Plays X that determine the posterior: mu = k(x, X) a, var = k(x, x) - |L^-1 k(X, x)|^2."""
 
     @property
@@ -70,8 +65,8 @@ class Factor(MeanFactor, StdFactor, Protocol):
 class PlayFactor:
     """X, n, b and L of one trial; O(k^2) a play, where k counts the rows, of which it may start with some.
 
-    L is updated on access, row after row: until then plays cost nothing, and results do not depend on when it
-    is read. `squares` are sums of the squared weights of these plays, (u,), where not all are 1.
+    L is updated on access, row after row, and results do not depend on when. `squares` are sums of the
+    squared weights of these plays, (u,), where not all are 1.
     """
 
     def __init__(self, gram: Gram, noise: float, seen: SufficientStatistics, squares: Floats | None = None):
@@ -111,6 +106,22 @@ class PlayFactor:
         """L, perhaps with further rows of another factor."""
         return self._extend()
 
+    def _extend(self) -> Triangle:
+        """Add the rows of plays that have none yet; an interruption leaves those that are complete."""
+        if self._rows is None:
+            size, count = self._together, self._count[: self._together]
+            self._rows = Triangle.of(self.gram, self._point[:size], self.noise / count)
+            scale = np.diag(self._rows.values)[:size]
+            self._gain = float(np.log(scale).sum() + 0.5 * np.log(count / self.noise).sum())
+            self._known = size
+        for k in range(self._known, self.used):
+            noise = self.noise / self._count.item(k)
+            self._rows = self._rows.going_on(k, self._point.item(k), noise)
+            scale = self._rows.values[k, k]
+            self._gain += math.log(scale) - 0.5 * math.log(noise)
+            self._known = k + 1
+        return self._rows
+
     @property
     def gain(self) -> float:
         """Information gain, 1/2 logdet(I + K / lambda)."""
@@ -125,9 +136,17 @@ class PlayFactor:
     @property
     def innovation(self) -> Floats:
         """L^-1 (b / n), (k,)."""
-        if self._innovation is None or len(self._innovation) < self.used:
-            self._innovation = self._innovated()
-        return self._innovation
+        known = self._innovation
+        if known is None or len(known) < self.used:  # at once for settled rows, then row by row
+            rows, m, innovation = self.rows, self._settled, np.empty(self.used)
+            if known is None:
+                known = rows.solve(self._total[:m] / self._count[:m], m, 1)
+            innovation[: len(known)] = known
+            for k in range(len(known), self.used):
+                row = rows.values[k]
+                innovation[k] = (self._total[k] / self._count[k] - row[:k] @ innovation[:k]) / row[k]
+            self._innovation = known = innovation
+        return known
 
     @property
     def features(self) -> Floats:
@@ -161,8 +180,11 @@ class PlayFactor:
 
     def append(self, x: int, total: float, plays: float = 1.0) -> None:
         """Add plays of a point, given the sum of their values, as one row."""
-        self._reserve()
         k = self.used
+        if k == len(self._point):
+            more = (0, spare_capacity(k) - k)
+            self._point, self._count = np.pad(self._point, more), np.pad(self._count, more)
+            self._total, self._squares = np.pad(self._total, more), np.pad(self._squares, more)
         self._point[k], self._count[k], self._total[k], self._squares[k] = x, plays, total, plays
         self._row[x] = k
         self._weights = None
@@ -189,43 +211,3 @@ class PlayFactor:
     def leads(self, other: Any) -> bool:
         """Return True if the first rows of another factor are those of this one, in one place."""
         return isinstance(other, PlayFactor) and self.used <= other.used and self.rows is other.rows
-
-    def _innovated(self) -> Floats:
-        """Return L^-1 (b / n), (k,): at once for settled rows, then row by row."""
-        rows, m, innovation = self.rows, self._settled, np.empty(self.used)
-        known = self._innovation
-        if known is None:
-            known = rows.solve(self._total[:m] / self._count[:m], m, 1)
-        innovation[: len(known)] = known
-        for k in range(len(known), self.used):
-            row = rows.values[k]
-            innovation[k] = (self._total[k] / self._count[k] - row[:k] @ innovation[:k]) / row[k]
-        return innovation
-
-    def _extend(self) -> Triangle:
-        """Add the rows of plays that have none yet; an interruption leaves those that are complete."""
-        if self._rows is None:
-            self._rows = self._begun()
-        for k in range(self._known, self.used):
-            noise = self.noise / self._count.item(k)
-            self._rows = self._rows.going_on(k, self._point.item(k), noise)
-            scale = self._rows.values[k, k]
-            self._gain += math.log(scale) - 0.5 * math.log(noise)
-            self._known = k + 1
-        return self._rows
-
-    def _begun(self) -> Triangle:
-        size, count = self._together, self._count[: self._together]
-        rows = Triangle.of(self.gram, self._point[:size], self.noise / count)
-        scale = np.diag(rows.values)[:size]
-        self._gain = float(np.log(scale).sum() + 0.5 * np.log(count / self.noise).sum())
-        self._known = size
-        return rows
-
-    def _reserve(self) -> None:
-        old = len(self._point)
-        if self.used == old:
-            more = spare_capacity(old) - old
-            self._point = np.pad(self._point, (0, more))
-            self._count, self._total = np.pad(self._count, (0, more)), np.pad(self._total, (0, more))
-            self._squares = np.pad(self._squares, (0, more), constant_values=1.0)

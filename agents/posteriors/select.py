@@ -1,18 +1,16 @@
 """The representation that serves a problem best, by a model of what a round costs in each.
 
-With r the rank of the prior and u the distinct points that a trial is expected to play, for which the factor
-keeps about u rows, one play on N points
+With r the rank of the prior and u the distinct points that a trial is expected to play, one play on N points
 
     weight space    reads R (r, N), and S (r, r) three times,
     factor          reads V (u, N), and computes it anew now and then; trials are looped over,
     dense           reads half a block of U (BLOCK, N), and computes N^2 products of Sigma -= U'U,
     kronecker       reads S (r, r) three times, and computes the products of the factors of R,
-    plays           reads L (u, u), and combines u columns of K: by the factors of a grid, by Fourier
-                    transforms of its torus, or of covariances that are computed anew,
+    plays           reads L (u, u), and combines u columns of K: by a grid's factors, Fourier transforms or
+                    covariances that are computed anew,
     pairs           reads L (u, u), and adds a row of V (u, N): at a context's arms when it returns.
 
-The number of trials is left out, so that results do not depend on how a run is cut into batches; the form
-that `benchmarks/forms.py` finds best for one trial is nearly always the best for many.
+The number of trials is left out, so that results do not depend on how a run is cut into batches.
 """
 
 from __future__ import annotations
@@ -152,7 +150,13 @@ def best_form(gram: Gram, num_trials: int, horizon: int, num_contexts: int = 1) 
     if not sure and num_contexts > 1:
         return "pairs"
     if not fitting:
-        raise _too_much(gram.size, num_trials, min(kept.values()))
+        raise ArgumentError(
+            "num_arms",
+            f"must be so few that the posterior fits into {MOST_BYTES / 2**30:.0f} GB, got {gram.size} in "
+            f"all contexts, for which {num_trials} trials take {min(kept.values()) / 2**30:.0f} GB at least; "
+            'take fewer, or a smaller batch of trials, or name a form, such as form="plays", whatever memory '
+            "it takes",
+        )
     return min(sure or fitting, key=lambda form: costs[form])
 
 
@@ -167,12 +171,3 @@ def _form_of_pairs(gram: Gram, num_trials: int, horizon: int, num_contexts: int)
     rows = LOOPED + REBUILT * READ * distinct**2 + (COVARIANCE + PRODUCT * distinct) * gram.size
     fits = _bytes(gram.size, gram.kronecker.rank**2, num_trials) <= MOST_BYTES
     return "kronecker" if fits and _cost_of_factors(gram.kronecker) < rows else "pairs"
-
-
-def _too_much(size: int, num_trials: int, least: float) -> ArgumentError:
-    return ArgumentError(
-        "num_arms",
-        f"must be so few that the posterior fits into {MOST_BYTES / 2**30:.0f} GB, got {size} in all "
-        f"contexts, for which {num_trials} trials take {least / 2**30:.0f} GB at least; take fewer, or a "
-        'smaller batch of trials, or name a form, such as form="plays", whatever memory it takes',
-    )

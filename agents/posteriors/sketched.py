@@ -11,7 +11,7 @@ With every played point in D it is the exact posterior, because z(x)'z(y) = k(x,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, eigh
@@ -153,12 +153,6 @@ class SketchedPosterior(Posterior):
     def centred_sample_at(self, cells: Ints | None, rngs: Sequence[np.random.Generator]) -> Floats:
         return columns_at(np.stack(list(map(Sketch.centred_sample, self.sketches, rngs))), cells)
 
-    def mean_of(self, trial: Ints, point: Ints) -> Floats:
-        return self._of(trial, point, lambda sketch: sketch.mean)
-
-    def variance_of(self, trial: Ints, point: Ints) -> Floats:
-        return self._of(trial, point, lambda sketch: sketch.variance)
-
     def covariance(self, trial: int, point: Ints, other: Ints) -> Floats:
         return self.sketches[trial].covariance(point, other)
 
@@ -181,7 +175,3 @@ class SketchedPosterior(Posterior):
 
     def _all(self, name: str) -> Floats:
         return np.stack([getattr(sketch, name) for sketch in self.sketches])
-
-    def _of(self, trial: Ints, point: Ints, what: Callable[[Sketch], Floats]) -> Floats:
-        pairs = zip(trial.tolist(), point.tolist(), strict=True)
-        return np.array([what(self.sketches[i]).item(x) for i, x in pairs])

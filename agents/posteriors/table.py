@@ -9,17 +9,19 @@ One play of x gives, with c = Sigma[:, x], s = lambda + c[x] and u = c / sqrt(s)
 from __future__ import annotations
 
 import abc
+import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.kernels.gram import Gram
 
-from .base import Posterior, SufficientStatistics
+from .base import Posterior, SufficientStatistics, columns_at
 from .decomposition import CondensedPlays, condense
-from .play_counts import LazyTables, PlayCounts
+
+LONGEST = 256  # entries, to bound the memory
 
 
 class Tables(NamedTuple):
@@ -32,7 +34,7 @@ class Tables(NamedTuple):
 class TablePosterior(Posterior):
     """Posterior with mean and variance at all N points; a subclass stores the covariance."""
 
-    _tables: Tables | LazyTables
+    _tables: Any  # with a mean and a variance, (B, N) each
 
     def __init__(self, gram: Gram, noise: float | Floats, num_trials: int):
         super().__init__(gram, noise, num_trials)
@@ -89,8 +91,8 @@ class TablePosterior(Posterior):
         root, scale = self._absorb(trial, point, noise)
         innovation = (value - self.mean.ravel()[cell]) / scale
         scratch = self._scratch[: len(trial)]
-        add(self.mean, rows, np.multiply(root, innovation[:, None], out=scratch))
-        subtract(self.variance, rows, np.multiply(root, root, out=scratch))
+        change_rows(np.add, self.mean, rows, np.multiply(root, innovation[:, None], out=scratch))
+        change_rows(np.subtract, self.variance, rows, np.multiply(root, root, out=scratch))
         return cell, scale
 
     def correct(self, trial: Ints, point: Ints, change: Floats) -> None:
@@ -101,11 +103,10 @@ class TablePosterior(Posterior):
         np.add.at(self.total, (trial, point), change)
 
     def centred_sample_at(self, cells: Ints | None, rngs: Sequence[np.random.Generator]) -> Floats:
-        drawn = self.centred_sample(rngs)
-        return drawn if cells is None else np.take_along_axis(drawn, cells, axis=1)
+        return columns_at(self.centred_sample(rngs), cells)
 
     def centred_sample(self, rngs: Sequence[np.random.Generator]) -> Floats:
-        """Draw f - mean from the joint posterior, one draw a trial from its own generator, (B, N).
+        """Draw f - mean jointly, each trial from its own generator, (B, N).
 
         Matheron's rule: r = f' - Sigma (n f' + sqrt(n lambda) e) / lambda with f' a draw of the prior
         and e standard normal at the played points. All representations draw the same z and e, in
@@ -118,12 +119,8 @@ class TablePosterior(Posterior):
     def _drawn_each(self, rngs: Sequence[np.random.Generator]) -> tuple[Floats, list[Ints], list[Floats]]:
         """Return z of all trials, (B, r), and the points played, (u,), and their e, (u,), of each."""
         weight = np.array([self._white(rng) for rng in rngs])
-        played = [self._play_counts.played(i) for i in range(len(rngs))]
-        return (
-            weight,
-            played,
-            [rng.standard_normal(len(each)) for rng, each in zip(rngs, played, strict=True)],
-        )
+        played = list(map(self._play_counts.played, range(len(rngs))))
+        return weight, played, [rng.standard_normal(len(x)) for rng, x in zip(rngs, played, strict=True)]
 
     def _drawn_single(self, rng: np.random.Generator) -> tuple[Floats, Ints, Floats]:
         """Return the only trial's z (r,), the points played (u,) and their e (u,)."""
@@ -150,19 +147,13 @@ class TablePosterior(Posterior):
             played = self._play_counts.played(i)
             columns = self.columns(np.full(len(played), i), played)
             row[:] = np.sqrt(count[played] @ columns**2) / self.noise[i]
-        return norms if cells is None else np.take_along_axis(norms, cells, axis=1)
-
-    def mean_of(self, trial: Ints, point: Ints) -> Floats:
-        return self.mean[trial, point]
-
-    def variance_of(self, trial: Ints, point: Ints) -> Floats:
-        return self.variance[trial, point]
+        return columns_at(norms, cells)
 
     def covariance(self, trial: int, point: Ints, other: Ints) -> Floats:
         return self.columns(np.full(len(other), trial), other)[:, point].T
 
     def count_at(self, cells: Ints | None) -> Floats:
-        return self.count if cells is None else np.take_along_axis(self.count, cells, axis=1)
+        return columns_at(self.count, cells)
 
     def reset(self, trial: Ints) -> None:
         self._play_counts.reset(trial)
@@ -234,17 +225,126 @@ class TablePosterior(Posterior):
         return slice(None) if len(trial) == len(self.noise) else trial
 
 
-def add(array: Floats, rows: slice | Ints, change: Floats) -> None:
-    """Add to some rows in place; for a slice without the copy that `array[rows] += ...` makes."""
-    if isinstance(rows, slice):
-        np.add(array, change, out=array)
-    else:
-        array[rows] += change
+class PlayCounts:
+    """Plays and value sums, (B, N), brought up to date when they are read, and information gain, (B,).
+
+    Indexed additions would take a tenth of a step of one trial, and most agents never read the counts. The
+    gain is added up at once, because widths read it in every round.
+    """
+
+    def __init__(self, noise: Floats, num_points: int):
+        self._noise_std = np.sqrt(noise)  # (B,)
+        self._count = np.zeros((len(noise), num_points))
+        self._total = np.zeros((len(noise), num_points))
+        self.gain = np.zeros(len(noise))  # information gain, (B,): sums of 1/2 log(s / lambda)
+        self._entries: list[tuple[Ints, Floats]] = []
+        self._singles: list[tuple[int, int, float]] = []
+        self._played: dict[int, Ints] = {}  # of trials that asked for it, until it changes
+
+    def write(self, cell: Ints, value: Floats, scale: Floats) -> None:
+        """Record plays, (n,) each, whose arrays then belong to the counts.
+
+        `cell` indexes the flattened (B, N); `scale` is the predictive std sqrt(s) of the value.
+        """
+        self._entries.append((cell, value))
+        if len(cell) == len(self.gain):
+            self.gain += np.log(scale / self._noise_std)
+        else:
+            trial = cell // self._count.shape[1]
+            self.gain[trial] += np.log(scale / self._noise_std[trial])
+        if len(self._entries) == LONGEST:
+            self._sum()
+
+    def write_one(self, trial: int, point: int, value: float, scale: float) -> None:
+        """Record one play; see `write`."""
+        self._singles.append((trial, point, value))
+        self.gain[trial] = self.gain.item(trial) + math.log(scale / self._noise_std.item(trial))
+        if len(self._singles) == LONGEST:
+            self._sum()
+
+    def write_sums(self, trial: Ints, cell: Ints, plays: Floats, total: Floats, ratio: Floats) -> None:
+        """Record several plays of one cell a trial, (n,) each, without repeats, and the sums of their values.
+
+        `ratio` is sqrt(s / lambda) of their mean, whose noise is lambda.
+        """
+        self._sum()
+        self._played.clear()
+        self._count.ravel()[cell] += plays
+        self._total.ravel()[cell] += total
+        self.gain[trial] += np.log(ratio)
+
+    @property
+    def count(self) -> Floats:
+        """Plays, (B, N)."""
+        self._sum()
+        return self._count
+
+    @property
+    def total(self) -> Floats:
+        """Sums of the values, (B, N)."""
+        self._sum()
+        return self._total
+
+    def played(self, trial: int) -> Ints:
+        """Return a trial's distinct played points, ascending, (u,), without reading all counts. Read only."""
+        self._sum()
+        played = self._played.get(trial)
+        if played is None:
+            played = self._played[trial] = self._count[trial].nonzero()[0]
+        return played
+
+    def plays(self, trial: int, point: Ints) -> Floats:
+        """Return the counts of points of a trial that are among `played`, (n,)."""
+        self._sum()
+        return self._count[trial].take(point)
+
+    def reset(self, trial: Ints) -> None:
+        """Clear all plays of the given trials, (n,)."""
+        self._sum()
+        self._count[trial] = self._total[trial] = 0.0
+        self.gain[trial] = 0.0
+        self._played.clear()
+
+    def restore(self, trial: int, seen: SufficientStatistics) -> None:
+        """Replace plays and value sums of one trial; its gain stays."""
+        self._sum()
+        self._count[trial] = self._total[trial] = 0.0
+        self._count[trial, seen.point], self._total[trial, seen.point] = seen.plays, seen.total
+        self._played.clear()
+
+    def _sum(self) -> None:
+        if len(self._singles) == 1 and not self._entries:  # of a rule that reads the plays in every round
+            trial, point, value = self._singles.pop()
+            seen = self._count.item(trial, point)
+            if not seen:
+                self._note_first(trial, point)
+            self._count[trial, point] = seen + 1.0
+            self._total[trial, point] += value
+            return
+        if self._singles:
+            trials, points, values = map(np.array, zip(*self._singles, strict=True))
+            self._entries.insert(0, (trials * self._count.shape[1] + points, values))
+            self._singles.clear()
+        if not self._entries:
+            return
+        cell, values = map(np.concatenate, zip(*self._entries, strict=True))
+        self._entries.clear()
+        for first in cell[self._count.ravel()[cell] == 0.0].tolist():
+            self._note_first(*divmod(first, self._count.shape[1]))
+        np.add.at(self._count.ravel(), cell, 1.0)
+        np.add.at(self._total.ravel(), cell, values)
+
+    def _note_first(self, trial: int, point: int) -> None:
+        played = self._played.get(trial)
+        if played is not None:
+            place = played.searchsorted(point).item()
+            if place == len(played) or played.item(place) != point:  # two plays may be noted at a time
+                self._played[trial] = np.concatenate((played[:place], np.array([point]), played[place:]))
 
 
-def subtract(array: Floats, rows: slice | Ints, change: Floats) -> None:
-    """Subtract from some rows in place; see `add`."""
+def change_rows(how: np.ufunc, array: Floats, rows: slice | Ints, values: Floats) -> None:
+    """Add to some rows in place, or subtract; of a slice without the copy of `array[rows] += ...`."""
     if isinstance(rows, slice):
-        np.subtract(array, change, out=array)
+        how(array, values, out=array)
     else:
-        array[rows] -= change
+        array[rows] = how(array[rows], values)

@@ -1,29 +1,26 @@
 """Alarms on standardised residuals: likelihood ratio, run lengths (BOCPD), event-triggered, calibrated.
 
-`LikelihoodRatio` is the Gaussian generalised likelihood ratio of the mean of residuals. e_t = (y_t -
-mu_{t-1}(x_t)) / sqrt(sigma_{t-1}^2(x_t) + lambda) are independent N(0, 1) without a change. After n values,
-with m_1, m_2, m the means of the first s, of the others and of all,
+`LikelihoodRatio` is the Gaussian generalised likelihood ratio of the mean of residuals e_t = (y_t -
+mu_{t-1}(x_t)) / sqrt(sigma_{t-1}^2(x_t) + lambda), independent N(0, 1) without a change. After n values, with
+m_1, m_2, m the means of the first s, of the others and of all,
 
     max_s  s kl(m_1, m) + (n - s) kl(m_2, m) >= (1 + 1/n) ln(2 n^(3/2) / delta),    kl(a, b) = (a - b)^2 / 2,
 
-statistic and threshold as in SMPyBandits; their use on the residuals of a Gaussian process is ours.
+as in SMPyBandits; its use on the residuals of a Gaussian process is ours.
 
 `RunLengths` alarms when the likeliest start of the present segment jumps forward (Adams & MacKay 2007; with
-Gaussian processes Saatci et al. 2010): before each value
-
-    p(start = now) = H,    p(start = s) *= 1 - H,
-
-then each is multiplied by N(y; mu_s(x), sigma_s^2(x) + lambda), mu_s and sigma_s from the plays since s. H is
-one over the expected length of a segment (from memory). The rate of false alarms has no bound.
+Gaussian processes Saatci et al. 2010): before each value p(start = now) = H and p(start = s) *= 1 - H, then
+each is multiplied by N(y; mu_s(x), sigma_s^2(x) + lambda), mu_s and sigma_s from the plays since s. H is one
+over the expected length of a segment (from memory). The rate of false alarms has no bound.
 
 `EventTriggered` alarms when a value lies outside the band of posterior and noise (Brunzema et al. 2025): with
 n plays since the restart, the new one included, pi_n = pi^2 n^2 / 6 and the posterior before it,
 
     |y - mu(x)| > sqrt(r) sigma(x) + sqrt(2 R^2 ln(2 pi_n / delta)),    r = 2 ln(2 pi_n / delta).
 
-It is ET-GP-UCB's trigger without the factors that its code has for hardware. The value that triggers is kept
-as the first of the new posterior (our reading; delta = 0.1 is from memory). It holds, with probability 1 -
-delta at the played points, for f ~ GP(prior) and Gaussian noise of variance R^2.
+It is ET-GP-UCB's trigger without its code's factors for hardware (delta = 0.1 is from memory); the value that
+triggers is the first of the new posterior (our reading). It holds, with probability 1 - delta at the played
+points, for f ~ GP(prior) and Gaussian noise of variance R^2.
 """
 
 from __future__ import annotations
@@ -42,8 +39,7 @@ from ..model.defaults import NOISE_FLOOR
 from ..model.model import Model
 from ..model.units import PriorUnits, known_per_cost
 from ..options import PerTrial
-from .detection import calibrate
-from .detection.detector import representative_gram
+from .detector import calibrate, representative_gram
 from .on_alarm import OnAlarm, uniform_rounds
 from .outcomes import Outcomes, ValueModel
 
@@ -69,8 +65,11 @@ class LikelihoodRatio:
         """Observe a value, see `Watch`; after a change plays are kept from the likeliest change on."""
         residual = self._outcomes.expected(point, share).residual(value)[0, 0]
         self._outcomes.learn(point, value, share)
-        self._append(age, residual)
-        n = self._count
+        n, capacity = self._count + 1, len(self._sums)
+        if n == capacity:
+            self._sums = np.pad(self._sums, ((0, capacity), (0, 0)))
+            self._age = np.pad(self._age, (0, capacity))
+        self._age[n - 1], self._sums[n], self._count = age, self._sums[n - 1] + residual, n
         if n < 2:
             return None
         largest = self.statistics.max(axis=1)  # of the reward and the costs
@@ -85,14 +84,6 @@ class LikelihoodRatio:
         s, total = np.arange(1, n)[:, None], sums[n]
         before, after, mean = sums[1:n] / s, (total - sums[1:n]) / (n - s), total / n
         return 0.5 * (s * (before - mean) ** 2 + (n - s) * (after - mean) ** 2)
-
-    def _append(self, age: int, residual: Floats) -> None:
-        n, capacity = self._count, len(self._sums)
-        if n + 1 == capacity:
-            self._sums = np.pad(self._sums, ((0, capacity), (0, 0)))
-            self._age = np.pad(self._age, (0, capacity))
-        self._age[n], self._sums[n + 1] = age, self._sums[n] + residual
-        self._count = n + 1
 
 
 class RunLengths:
@@ -145,10 +136,9 @@ class EventTriggered:
 class CalibratedAlarm:
     """Builder of `OnAlarm` for any number of trials, with the detector's options as for `gp_ucb_cpd`.
 
-    Where the noise is neither published nor given, the scale of responses is that of the samples, the ridge
-    is `UNKNOWN_RIDGE`, and theta is the largest of those for little, some and much noise. The reward and each
-    of C costs take an equal share of the rate. Costs, whose means are unknown, are centred, but use the
-    threshold of a reward with a known mean: their false alarms are rarer.
+    Where the noise is neither published nor given, responses have the scale of the samples, the ridge is
+    `UNKNOWN_RIDGE`, and theta is the largest of those for little, some and much noise. The reward and each of
+    C costs take an equal share of the rate; costs are centred, with the threshold of a known mean.
     """
 
     observed: Model  # of the reward; its noise where the setting publishes none
@@ -181,13 +171,12 @@ class CalibratedAlarm:
 
     def _test(self, noise: float) -> dict[str, Any]:
         scaled = not self.noise_is_known and self.theta is None and self.false_alarm_rate is not None
-        ridge = UNKNOWN_RIDGE if scaled and self.ridge is None else self._ridge(noise)
+        ridge = self.ridge
+        if ridge is None and scaled:
+            ridge = UNKNOWN_RIDGE
+        elif ridge is None and self.ridge_of_noise:
+            ridge = max((noise / self.observed.prior_std) ** 2, NOISE_FLOOR)
         return {"ridge": ridge, "reading": self.reading, **({"scaled": True} if scaled else {})}
-
-    def _ridge(self, noise: float) -> float | str | None:
-        if self.ridge is not None or not self.ridge_of_noise:
-            return self.ridge
-        return max((noise / self.observed.prior_std) ** 2, NOISE_FLOOR)
 
     def _threshold(self, noise: float) -> float | Floats | None:
         if self.theta is not None or self.false_alarm_rate is None:
@@ -204,15 +193,11 @@ class CalibratedAlarm:
         given = max(samples, 2), self.false_alarm_rate / (1 + setting.num_constraints)
         test["centred"] = not self.observed.mean_is_known
         noises = unknown if "scaled" in test else known
-        return max(_calibrated(gram, each, *given, **test) for each in noises)
-
-
-def _calibrated(gram: Gram, noise: float, samples: int, rate: float, **options: Any) -> float:
-    """Return the threshold, simulated once a process, because trials, agents and cells share it."""
-    key = (_fingerprint(gram), noise, samples, rate, *options.items())
-    if key not in _thresholds:
-        _thresholds[key] = calibrate(gram, noise, samples, rate, **options)
-    return _thresholds[key]
+        keys = [(_fingerprint(gram), each, *given, *test.items()) for each in noises]
+        for each, key in zip(noises, keys, strict=True):
+            if key not in _thresholds:  # simulated once a process: trials, agents and cells share it
+                _thresholds[key] = calibrate(gram, each, *given, **test)
+        return max(_thresholds[key] for key in keys)
 
 
 def _fingerprint(gram: Gram) -> bytes:

@@ -15,7 +15,6 @@ from bandit_envs.problem.setting import Setting
 
 from ..model.model import Model
 from ..named import builder_of
-from ..options import PerTrial
 from .alarms import CalibratedAlarm, EventTriggered, LikelihoodRatio, RunLengths
 from .base import Never, Oracle, Periodic, Restart
 from .evidence import GIVEN_NOISE, UNKNOWN_NOISE, Archive, Evidence, require_scales
@@ -44,7 +43,10 @@ def _on_alarm(
     if theta is not None and false_alarm_rate is not None:
         raise ValueError(f"theta must be None where false_alarm_rate is given, got {theta}")
     rate = FALSE_ALARM_RATE if false_alarm_rate is None else false_alarm_rate
-    watch = CalibratedAlarm(observed, xi_squared, rate, theta, ridge, True, reading, _given_noise(observed))
+    published, noise = observed.setting.noise_std, observed.noise_std
+    own = observed.noise_is_known and not (published is not None and np.array_equal(noise, published))
+    given = noise if own else None  # by the user, and another than the setting's
+    watch = CalibratedAlarm(observed, xi_squared, rate, theta, ridge, True, reading, given)
     return partial(Exploring, watch=watch, xi_squared=xi_squared)
 
 
@@ -80,15 +82,6 @@ def _run_lengths(observed: Model, segment: float | None = None) -> MakeRestart:
     if length == 1 or not math.isfinite(length):
         raise ValueError(f"segment must be a finite number above 1, got {length}")
     return partial(InOrder, observed=observed, watch=partial(RunLengths, segment=length))
-
-
-def _given_noise(observed: Model) -> PerTrial | None:
-    """Return the user's noise if it differs from the setting's; None where the noise is unknown."""
-    if not observed.noise_is_known:
-        return None
-    own = observed.setting.noise_std
-    same = own is not None and np.array_equal(observed.noise_std, own)
-    return None if same else observed.noise_std
 
 
 # Builders from the model of the observed reward and the restart's own options.

@@ -5,22 +5,19 @@ since the restart, and 1 before s is reached,
 
     BF_s = p(y_{s+1:n}) / p(y_{s+1:n} | y_{1:s}),    M_n = sum_s w_s BF_s,    sum_s w_s = 1,
 
-where both are predictions of the model, the first from the prior. Without a change each BF_s is a martingale
-of mean 1, for any plays and delays if values are observed in the order of play, and so is M_n >= 0: P(M_n >=
-1 / delta for any n) <= delta. It holds for f ~ GP(prior) and Gaussian noise of the model's variance, or of
-one of G variances that are tried together, where an alarm is M_n >= G / delta.
+both predictions of the model, the first from the prior. Without a change each BF_s is a martingale of mean 1,
+for any plays and delays if values are observed in the order of play, and so is M_n >= 0: P(M_n >= 1 / delta
+for any n) <= delta. It holds for f ~ GP(prior) and Gaussian noise of the model's variance, or of one of G.
 
 `Archive` tests for the return of one of A ended segments. With their values Y_a, and y_{1:n} those since the
 restart in the order of play,
 
     BF_a = p(y_{1:n} | Y_a) / p(y_{1:n}),    reused when log BF_a >= log(A G / delta),
 
-where both are predictions of the model, and noise levels, G of them, are weighted by Y_a's likelihood. If the
-present function is new and the noise is drawn from its levels, each BF_a is a martingale of mean 1, for any
-plays and delays: P(BF_a >= A G / delta for any n) <= delta / (A G) by Ville's inequality, at most delta / A
-at each level, and P(any segment is reused, in this segment) <= delta. Plays from before the alarm that are
-kept were selected by their values, so for them it is approximate; and it does not cover functions that
-resemble an archived one.
+where noise levels, G of them, are weighted by Y_a's likelihood. If the present function is new, likewise,
+P(BF_a >= A G / delta for any n) <= delta / A at each level, and P(any segment is reused) <= delta. For plays
+from before the alarm, which were selected by their values, it is approximate; and it does not cover functions
+that resemble an archived one.
 """
 
 from __future__ import annotations
@@ -32,7 +29,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bandit_envs.basics.arguments import ArgumentError, shown
-from bandit_envs.basics.types import Bools, Floats, Ints
+from bandit_envs.basics.types import Floats, Ints
 
 from .outcomes import Outcomes, ValueModel
 
@@ -43,11 +40,11 @@ DISCARDED_BELOW = math.log(1e-6)  # log BF_a below which a segment is discarded
 
 
 class Evidence:
-    r"""Evidence of one trial.
+    """Evidence of one trial.
 
-    The given noise may be too small: with G scales all likelihoods are means over G noise levels. Ville's
-    inequality then holds for a noise that is drawn from them, P(M_n >= c for any n) <= 1 / c, which is a mean
-    over G probabilities, none of which exceeds G / c: an alarm at c = G / delta keeps delta at each level.
+    The given noise may be too small: with G scales all likelihoods are means over G noise levels, and an
+    alarm at M_n >= G / delta keeps delta at each level, since P(M_n >= c for any n) <= 1 / c is a mean over
+    them.
 
     Args:
         horizon: T, with which w_s = step / T; None for any number of plays, w_s = step^2 / (s (s + step)).
@@ -94,31 +91,25 @@ class Evidence:
     def observe(self, age: int, point: int, value: Floats, share: float) -> int | None:
         """Observe a value, see `Watch`; after a change plays are kept from the likeliest start on."""
         while self._next <= age and (self._horizon is None or self._next < self._horizon):
-            self._begin()
+            start, step = self._next, self._step
+            weight = step**2 / (start * (start + step)) if self._horizon is None else step / self._horizon
+            self._outcomes.begin()
+            self._joint = np.column_stack([self._joint, self._joint[:, 0]])
+            self._start = np.append(self._start, start)
+            self._log_weight = np.append(self._log_weight, math.log(weight))
+            self._next, self._later_weight = start + step, self._later_weight - weight
         self._joint = self._joint + self._outcomes.expected(point, share).log_density(value)
         self._outcomes.learn(point, value, share)
         evidence, factors = self.log_evidence, self.log_factors
         if evidence >= self._threshold:
             return int(self._start[1:][np.argmax((factors + self._log_weight)[1:])])
-        self._drop(factors >= evidence + math.log(NEGLIGIBLE))
-        return None
-
-    def _begin(self) -> None:
-        start, step = self._next, self._step
-        weight = step**2 / (start * (start + step)) if self._horizon is None else step / self._horizon
-        self._outcomes.begin()
-        self._joint = np.column_stack([self._joint, self._joint[:, 0]])
-        self._start = np.append(self._start, start)
-        self._log_weight = np.append(self._log_weight, math.log(weight))
-        self._next, self._later_weight = start + step, self._later_weight - weight
-
-    def _drop(self, kept: Bools) -> None:
+        kept = factors >= evidence + math.log(NEGLIGIBLE)
         kept[0] = True
-        if kept.all():
-            return
-        self._outcomes.keep(kept)
-        self._joint, self._start = self._joint[:, kept], self._start[kept]
-        self._log_weight = self._log_weight[kept]
+        if not kept.all():
+            self._outcomes.keep(kept)
+            self._joint, self._start = self._joint[:, kept], self._start[kept]
+            self._log_weight = self._log_weight[kept]
+        return None
 
 
 def require_scales(scales: Any) -> tuple[float, ...]:
@@ -168,13 +159,12 @@ class Candidate:
 
 
 class Archive:
-    """Archive of one trial, with its present segment.
+    """Archive of one trial, with its present segment, of which a reused one is a part until that ends.
 
-    A reused segment leaves the archive and is a part of the present segment until that ends. O(G k^2) a value
-    for each archived segment that may still return, and at an alarm for each value in the archive.
+    O(G k^2) a value for each archived segment that may still return, and at an alarm for each value in it.
 
     Args:
-        make_watch: builds the detector of the next change from it.
+        make_watch: builds the detector of the next change.
         false_alarm_rate: delta, the probability that any segment is reused in a segment with a new function,
             at each scale.
         scales: factors of the noise std, G.
@@ -215,20 +205,17 @@ class Archive:
     def end(self, first: int) -> None:
         """Archive, after an alarm, the plays before round `first` as a segment that has ended."""
         ended = [play for play in self._present if play.round < first]
-        self.segments += [plays for plays in self._matched_segments(ended) if plays]
-        self._present, self.remembered = [], []
-        self._candidates = [Candidate(self._value_model, self._scales, plays) for plays in self.segments]
-        self._threshold = math.log((len(self.segments) or 1) * len(self._scales) / self._rate)
-
-    def _matched_segments(self, ended: list[Seen]) -> list[list[Seen]]:
-        """Return reused and later plays as one segment if they still match, else as two."""
-        if self.remembered:
+        segments = [[*self.remembered, *ended]]
+        if self.remembered:  # reused and later plays are one segment if they still match, else two
             candidate = Candidate(self._value_model, self._scales, self.remembered)
             for play in ended:
                 candidate.observe(play)
             if candidate.log_factor < self._threshold:
-                return [self.remembered, ended]
-        return [[*self.remembered, *ended]]
+                segments = [self.remembered, ended]
+        self.segments += [plays for plays in segments if plays]
+        self._present, self.remembered = [], []
+        self._candidates = [Candidate(self._value_model, self._scales, plays) for plays in self.segments]
+        self._threshold = math.log((len(self.segments) or 1) * len(self._scales) / self._rate)
 
     def observe(self, play: Seen) -> bool:
         """Update with a value since the restart, in the order of play; return True if a segment is reused.

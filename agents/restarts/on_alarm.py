@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -15,7 +16,7 @@ from ..model.model import Model
 from ..model.rounds import ByRound, Delivery
 from ..model.units import PriorUnits, known_per_cost, profile_weights
 from .base import Restart
-from .detection.detector import Places
+from .detector import Places
 from .evidence import Archive, Seen
 from .outcomes import ValueModel
 
@@ -25,9 +26,9 @@ PAPER_XI_SQUARED = 3
 class ForcedExploration:
     """Schedule in which a round is uniform iff |uniform|^2 <= xi^2 |history| (Avanesov 2020, Algorithm 2).
 
-    The history is all plays of a trial since its last restart, the uniform ones included. xi^2 is the
-    parameter, because sqrt(3)**2 is not 3 and ties are uniform: with 3 the rounds begin U U U U G G U G G U,
-    and about sqrt(xi^2 T) of T are uniform. With 0 only the first round is uniform, as in any algorithm.
+    The history is all plays since the last restart. xi^2 is the parameter, as sqrt(3)**2 is not 3 and ties
+    are uniform: with 3 rounds begin U U U U G G U G G U, and about sqrt(xi^2 T) of T are uniform; with 0 the
+    first.
     """
 
     def __init__(self, num_trials: int, xi_squared: float = PAPER_XI_SQUARED):
@@ -65,9 +66,8 @@ def uniform_rounds(rounds: int, xi_squared: float = PAPER_XI_SQUARED) -> int:
 class OnAlarm(Restart):
     """Restart by the change-point detector, when the reward or a cost has changed.
 
-    `observed` is the model of the reward, for agents whose own is of an objective derived from it. Detectors
-    have the options `each` of their trials, B of them, over those of all; "theta" determines the rate of
-    false alarms.
+    `observed` is the model of the reward, for agents whose own is of an objective derived from it. The
+    options `each` of B trials come before those of all; "theta" determines the rate of false alarms.
     """
 
     def __init__(
@@ -87,9 +87,6 @@ class OnAlarm(Restart):
         self.detectors = [self.places.detector(**{**options, **more}) for more in own]
         self.alarms = self._alarms = [list[int]() for _ in range(num_trials)]
         self._alarmed = np.zeros(num_trials, dtype=bool)
-
-    def play(self, point: Ints) -> None:
-        """Do nothing: the detector observes values only."""
 
     def receive(self, delivery: Delivery) -> None:
         trial, rounds = delivery.trial.tolist(), delivery.round.tolist()
@@ -151,15 +148,11 @@ class Watch(Protocol):
     """Detector of changes that observes the values of one trial."""
 
     def observe(self, age: int, point: int, value: Floats, share: float) -> int | None:
-        """Observe the value of a play, (1 + C,), minus the prior mean of the reward.
+        """Observe the value of a play, (1 + C,), of the reward less its prior mean and of the costs.
 
-        Args:
-            age: rounds from the beginning to the play; it ascends.
-            value: of the reward and the costs.
-            share: ratio of its noise variance to the published one.
-
-        Returns:
-            After a change the first age whose plays are of the present functions; else None.
+        `age` are the rounds from the beginning to the play, which ascend, and `share` the ratio of its noise
+        variance to the published one. Return after a change the first age whose plays are of the present
+        functions; else None.
         """
         ...
 
@@ -168,13 +161,12 @@ class InOrder(Restart):
     """Restart that passes each trial's values to a detector in order, and keeps the plays after a change.
 
     A value delivered before those of earlier plays waits for them; one that is not delivered after
-    `max_delay` rounds is skipped. (If delays depend on values, such losses are informative, and no bound on
-    false alarms holds.) It plays no arm at random.
+    `max_delay` rounds is skipped. (If delays depend on values, no bound on false alarms holds.)
 
     Args:
         observed: the model of the reward, for agents whose own model is of an objective derived from it.
-        archive: builds the archive of ended segments from the model of the values; default none. Plays of a
-            segment that returns are used again. The archive then builds the detectors.
+        archive: builds the archive of ended segments, which then builds the detectors; default none. Plays of
+            a segment that returns are used again.
     """
 
     def __init__(
@@ -192,7 +184,7 @@ class InOrder(Restart):
         noise = np.broadcast_to(observed.noise_std, num_trials)
         value_models = [_value_model(model, observed, self.places.prior, float(each)) for each in noise]
         self.archives = None if archive is None else [archive(each) for each in value_models]
-        self._make = [lambda each=each: watch(each) for each in value_models]
+        self._make: list[Callable[[], Watch]] = [partial(watch, each) for each in value_models]
         if self.archives is not None:
             self._make = [each.watch for each in self.archives]
         self.watches = [make() for make in self._make]

@@ -22,9 +22,8 @@ FIRST_CAPACITY = 16  # dimensions; doubled whenever they are full
 class Coordinates:
     """phi(x) with phi(x)'phi(x') = k(x, x') + c, of one new dimension per linearly independent point.
 
-    They are the rows of a pivoted Cholesky factor in the order of play: O(k^2) a new point. k is at most the
-    number of distinct points and the numerical rank of the kernel; c is the prior variance of an unknown
-    level.
+    They are rows of a pivoted Cholesky factor in the order of play, O(k^2) a new point; c is the prior
+    variance of an unknown level.
     """
 
     def __init__(self, between: Callable[[Ints, Ints], Floats], constant: float = 0.0):
@@ -40,11 +39,8 @@ class Coordinates:
 
     def of(self, point: int) -> Floats:
         """Return phi of a point, (j,) with j <= k; the missing entries are 0."""
-        if point not in self._known:
-            self._known[point] = self._found(point)
-        return self._known[point]
-
-    def _found(self, point: int) -> Floats:
+        if point in self._known:
+            return self._known[point]
         place, k = np.array([point]), self.dimensions
         variance = self._between(place, place).item() + self._constant
         phi = np.zeros(0)
@@ -52,17 +48,14 @@ class Coordinates:
             cross = self._between(place, np.array(self._pivots))[0] + self._constant
             phi = _trtrs(self._factor[:k].T, np.append(cross, np.zeros(0)), lower=0, trans=1)[0]
         rest = variance - phi @ phi
-        if rest <= NEGLIGIBLE * variance:
-            return phi
-        self._reserve()
-        self._factor[k, :k], self._factor[k, k] = phi, math.sqrt(rest)
-        self._pivots.append(point)
-        return self._factor[k, : k + 1].copy()
-
-    def _reserve(self) -> None:
-        old = len(self._factor)
-        if self.dimensions == old:
-            self._factor = np.pad(self._factor, (0, old))
+        if rest > NEGLIGIBLE * variance:
+            if k == len(self._factor):
+                self._factor = np.pad(self._factor, (0, k))
+            self._factor[k, :k], self._factor[k, k] = phi, math.sqrt(rest)
+            self._pivots.append(point)
+            phi = self._factor[k, : k + 1].copy()
+        self._known[point] = phi
+        return phi
 
 
 class Starts:
@@ -110,19 +103,13 @@ class Starts:
 
     def _at(self, point: int) -> tuple[Floats, int, Floats]:
         """Return phi, k and P phi, (G, W, k)."""
-        phi, k = self.coordinates.of(point), self.coordinates.dimensions
-        self._reserve(k)
+        phi, k, old = self.coordinates.of(point), self.coordinates.dimensions, self._mean.shape[-1]
+        if k > old:
+            plain, new = [(0, 0)] * 2, np.arange(old, 2 * old)
+            self._mean = np.pad(self._mean, [*plain, (0, 0), (0, old)])
+            self._covariance = np.pad(self._covariance, [*plain, (0, old), (0, old)])
+            self._covariance[..., new, new] = 1.0
         return phi, k, self._covariance[..., :k, : len(phi)] @ phi
-
-    def _reserve(self, dimensions: int) -> None:
-        old = self._mean.shape[-1]
-        if dimensions <= old:
-            return
-        plain = [(0, 0)] * 2
-        self._mean = np.pad(self._mean, [*plain, (0, 0), (0, old)])
-        self._covariance = np.pad(self._covariance, [*plain, (0, old), (0, old)])
-        new = np.arange(old, 2 * old)
-        self._covariance[..., new, new] = 1.0
 
 
 class Expected(NamedTuple):

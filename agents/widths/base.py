@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property, wraps
 from math import pi
 from typing import Any, Protocol, Self, runtime_checkable
@@ -19,6 +19,7 @@ from scipy.stats import qmc
 from sklearn.gaussian_process.kernels import Kernel
 
 from bandit_envs.basics.arguments import (
+    require,
     require_at_least_one,
     require_not_negative,
     require_positive,
@@ -29,12 +30,46 @@ from bandit_envs.basics.types import Floats, Ints
 from ..kernels.amplitude import smoothness, split_amplitude
 from ..options import PerTrial
 
-BOUND_REMEDY = "it bounds the RKHS norm of the mean reward"
-NOISE_REMEDY = "it bounds the sub-Gaussian noise"
-MODEL_REMEDY = "it is the noise variance lambda that the model assumes"
 NUMBER = float, int
 ONE = np.array(1)  # an array: a number would be converted in every round
 PAPER_CONSTANT = 0.02
+MIN_DISTANCE = 1e-8  # Bessel functions diverge at 0; the correlations have converged here
+# What the parameters of formulas must be, by name, and a remedy.
+CHECKS: dict[str, tuple[Callable[[str, Any, str], None], str]] = {
+    "value": (require_not_negative, "a width and an information gain are at least 0"),
+    "bound": (require_not_negative, "it bounds the RKHS norm of the mean reward"),
+    "noise_std": (require_not_negative, "it bounds the sub-Gaussian noise"),
+    "noise_variance": (require_positive, "it is the noise variance lambda that the model assumes"),
+    "delta": (require_probability, "give a failure probability such as 0.1"),
+    "reward_bound": (require_not_negative, "it bounds the shifted rewards"),
+    "size": (require_at_least_one, "it is the number of points"),
+    "scale": (require_positive, "use 1 for the theorem, and the paper's number for its experiments"),
+    "factor": (require_at_least_one, "the paper uses 4"),
+    "horizon": (require_at_least_one, "it is the number of rounds of the whole run"),
+    "dim": (require_at_least_one, "it is the number of features of a point"),
+    "constant": (require_not_negative, "it is the D of beta_t; the paper takes 0.02"),
+    "eta": (require_not_negative, "it multiplies a standard deviation"),
+    "diameter": (require_positive, "it is the length of the box's longest side"),
+    "a": (require_at_least_one, "derivatives exceed 0 with probability 1; use derivative_constants"),
+    "b": (require_positive, "use derivative_constants"),
+    "union": (require_at_least_one, "use 1 for IGP-UCB, 2 for GP-TS, and twice that under delays"),
+    "growth": (require_at_least_one, "variances only shrink within a batch"),
+    "values": (require_at_least_one, "it is the number of arms times that of looks at them"),
+    "eps": (require_not_negative, "it bounds how far the function is from the kernel's space"),
+    "budget": (require_not_negative, "it bounds the corruption of all rewards together"),
+    "largest": (require_not_negative, "it is the truncation level of the last round"),
+    "count": (require_at_least_one, "it is the number of arms"),
+    "xi": (require_not_negative, "it is the least improvement that counts"),
+}
+
+
+class CheckedNumbers:
+    """Base of dataclasses whose numbers are checked by `CHECKS` when one is made."""
+
+    def __post_init__(self) -> None:
+        for name in [field.name for field in fields(self) if field.name in CHECKS]:  # type: ignore[arg-type]
+            check, remedy = CHECKS[name]
+            check(name, getattr(self, name), remedy)
 
 
 @runtime_checkable
@@ -69,13 +104,10 @@ def sqrt(value: Any) -> Any:
 
 
 @dataclass(frozen=True)
-class FixedWidth:
+class FixedWidth(CheckedNumbers):
     """A constant width w, for which nothing is proved."""
 
     value: float = 1.0
-
-    def __post_init__(self) -> None:
-        require_not_negative("value", self.value, "it multiplies a standard deviation")
 
     def __call__(self, t: Ints, gain: Floats) -> Floats:
         return np.full(t.shape, self.value, dtype=np.float64)
@@ -91,22 +123,18 @@ def mean_width(count: int) -> float:
 
 
 @dataclass(frozen=True)
-class LogarithmicWidth:
+class LogarithmicWidth(CheckedNumbers):
     """sqrt(beta_t), beta_t = scale log(factor t) (Bogunovic et al. 2016, section 5: 0.8 log(4 t))."""
 
     scale: float = 0.8
     factor: float = 4.0
-
-    def __post_init__(self) -> None:
-        require_positive("scale", self.scale, "the paper uses 0.8")
-        require_at_least_one("factor", self.factor, "the paper uses 4")
 
     def __call__(self, t: Ints, gain: Floats) -> Floats:
         return np.sqrt(self.scale * np.log(self.factor * t))
 
 
 @dataclass(frozen=True)
-class ChangePointWidth:
+class ChangePointWidth(CheckedNumbers):
     """sqrt(beta_t), beta_t = D t^(d(d+1) / (2a + d(d+1))) log^4 T (Avanesov 2020, equation 3.7).
 
     t counts the plays since the last restart, before this one; T is the horizon of the whole run; a is the nu
@@ -119,11 +147,8 @@ class ChangePointWidth:
     constant: float = PAPER_CONSTANT
 
     def __post_init__(self) -> None:
-        require_at_least_one("horizon", self.horizon, "it is the number of rounds of the whole run")
-        require_at_least_one("dim", self.dim, "it is the number of features of a point")
-        require_not_negative("constant", self.constant, "it is the D of beta_t; the paper takes 0.02")
-        if not self.smoothness > 0:
-            raise ValueError(f"smoothness must be positive, got {self.smoothness}; use inf for SE kernels")
+        super().__post_init__()
+        require(self.smoothness > 0, "smoothness", "positive, and inf for SE kernels", self.smoothness)
 
     def __call__(self, t: Ints, gain: Floats) -> Floats:
         order = self.dim * (self.dim + 1)
@@ -133,25 +158,18 @@ class ChangePointWidth:
 
 
 @dataclass(frozen=True)
-class KernelUCBWidth:
+class KernelUCBWidth(CheckedNumbers):
     """eta / sqrt(lambda), lambda in squares of the prior std, the width of KernelUCB (Valko et al. 2013)."""
 
     eta: float
     noise_variance: PerTrial
 
-    def __post_init__(self) -> None:
-        require_not_negative("eta", self.eta, "it multiplies a standard deviation")
-        require_positive("noise_variance", self.noise_variance, MODEL_REMEDY)
-
     def __call__(self, t: Ints, gain: Floats) -> Floats:
         return np.full(t.shape, self.eta / np.sqrt(self.noise_variance), dtype=np.float64)
 
 
-MIN_DISTANCE = 1e-8  # Bessel functions diverge at 0; the correlations have converged here
-
-
 @dataclass(frozen=True)
-class FiniteSetWidth:
+class FiniteSetWidth(CheckedNumbers):
     """sqrt(beta_t), beta_t = 2 log(|D| t^2 pi^2 / (6 delta)) (Srinivas et al. 2010, Theorem 1).
 
     It holds for f drawn from the prior, with lambda the true variance of Gaussian noise.
@@ -166,11 +184,6 @@ class FiniteSetWidth:
     delta: float = 0.1
     scale: float = 1.0
 
-    def __post_init__(self) -> None:
-        require_at_least_one("size", self.size, "it is the number of points")
-        require_probability("delta", self.delta)
-        require_positive("scale", self.scale, "use 1 for the theorem, 1/5 for the paper's experiments")
-
     @elementwise
     def __call__(self, t: Any, gain: Floats) -> Any:
         return sqrt(self.scale * (self._union + 4.0 * log(t)))  # log t^2 = 2 log t
@@ -182,7 +195,7 @@ class FiniteSetWidth:
 
 
 @dataclass(frozen=True)
-class OnBox:
+class OnBox(CheckedNumbers):
     """How far draws of a prior vary on [0, r]^d.
 
     Args:
@@ -195,12 +208,6 @@ class OnBox:
     diameter: float
     a: float
     b: float
-
-    def __post_init__(self) -> None:
-        require_at_least_one("dim", self.dim, "it is the number of dimensions")
-        require_positive("diameter", self.diameter, "it is the length of the box's longest side")
-        require_at_least_one("a", self.a, "derivatives exceed 0 with probability 1; use derivative_constants")
-        require_positive("b", self.b, "use derivative_constants")
 
     @classmethod
     def for_kernel(cls, kernel: Kernel, bounds: Floats, **others: float) -> Self:
@@ -222,11 +229,6 @@ class CompactWidth(OnBox):
 
     delta: float = 0.1
     scale: float = 1.0
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        require_probability("delta", self.delta)
-        require_positive("scale", self.scale, "use 1 for the theorem")
 
     def __call__(self, t: Ints, gain: Floats) -> Floats:
         square = t**2
@@ -269,7 +271,12 @@ def derivative_covariance(kernel: Kernel, points: Floats, j: int) -> Floats:
     For k = h(s), s the scaled distance, it is (u - v (x_j - y_j)^2 / l_j^2) / l_j^2, u = -h'/s, v = -u'/s.
     """
     variance, shape = split_amplitude(kernel)
-    nu = _differentiable(kernel, smoothness(shape))
+    nu = smoothness(shape)
+    if nu is None or nu <= 1.0:
+        raise ValueError(
+            "derivatives are known for the squared exponential and Matern kernels with nu > 1, "
+            f"got {kernel!r}; pass a and b yourself, or use FiniteSetWidth on a finite set"
+        )
     scale = np.full(points.shape[1], shape.get_params()["length_scale"], dtype=np.float64)
     difference = (points[:, None, :] - points[None, :, :]) / scale
     distance = np.maximum(np.sqrt((difference**2).sum(axis=2)), MIN_DISTANCE)
@@ -295,12 +302,3 @@ def _slopes(distance: Floats, nu: float) -> tuple[Floats, Floats]:
     z = math.sqrt(2.0 * nu) * distance
     factor = 2.0 ** (1.0 - nu) / gamma(nu) * 2.0 * nu
     return factor * z ** (nu - 1) * kv(nu - 1, z), 2.0 * nu * factor * z ** (nu - 2) * kv(nu - 2, z)
-
-
-def _differentiable(kernel: Kernel, nu: float | None) -> float:
-    if nu is None or nu <= 1.0:
-        raise ValueError(
-            "derivatives are known for the squared exponential and Matern kernels with nu > 1, "
-            f"got {kernel!r}; pass a and b yourself, or use FiniteSetWidth on a finite set"
-        )
-    return nu

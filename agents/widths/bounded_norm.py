@@ -8,41 +8,36 @@ from typing import Any, Self
 
 import numpy as np
 
-from bandit_envs.basics.arguments import (
-    require_at_least_one,
-    require_not_negative,
-    require_positive,
-    require_probability,
-)
+from bandit_envs.basics.arguments import require_positive
 from bandit_envs.basics.types import Floats, Ints
 
 from ..model.model import Model
 from ..options import PerTrial
-from .base import BOUND_REMEDY, MODEL_REMEDY, NOISE_REMEDY, ONE, elementwise, log, sqrt
+from .base import ONE, CheckedNumbers, elementwise, log, sqrt
 from .information_gain import Gamma, Realised
 
 
 @dataclass(frozen=True)
-class BoundedNorm:
+class BoundedNorm(CheckedNumbers):
     """Bound B on the RKHS norm of f, R of its R-sub-Gaussian noise, and lambda of the model."""
 
     bound: PerTrial
     noise_std: PerTrial
     noise_variance: PerTrial
 
-    def __post_init__(self) -> None:
-        require_not_negative("bound", self.bound, BOUND_REMEDY)
-        require_not_negative("noise_std", self.noise_std, NOISE_REMEDY)
-        require_positive("noise_variance", self.noise_variance, MODEL_REMEDY)
-
     @classmethod
     def of(cls, model: Model, *others: Any, **named: Any) -> Self:
         """Return the width, or the band, with a model's B, R and lambda."""
         return cls(model.rkhs_bound, model.noise_std, model.noise_variance, *others, **named)
 
+    def around(self, nats: Floats) -> Floats:
+        """Return B + sqrt((R^2 / lambda) nats), (B,)."""
+        width = self.bound + np.sqrt(np.square(self.noise_std) / self.noise_variance * nats)
+        return np.asarray(width, dtype=np.float64)
+
 
 @dataclass(frozen=True)
-class ImprovedWidth:
+class ImprovedWidth(CheckedNumbers):
     """B + R sqrt(2 (gamma_{t-1} + 1 + log(union / delta))) (Chowdhury & Gopalan 2017, Algorithms 1 and 2).
 
     The theorem requires lambda = 1 + 2/T; the experiments' lambda = R^2 reproduces curves, not coverage.
@@ -51,8 +46,7 @@ class ImprovedWidth:
         bound: B, at least the RKHS norm of f.
         noise_std: R / s: the noise is R-sub-Gaussian, and the paper takes the largest prior std s as 1.
         gamma: the information gain; the realised one is enough for the band.
-        delta: probability that the regret bound fails.
-        union: number of failures that share delta: 1 in IGP-UCB, 2 in GP-TS.
+        delta: probability that the regret bound fails, shared by `union` failures: 1 in IGP-UCB, 2 in GP-TS.
     """
 
     bound: PerTrial
@@ -60,12 +54,6 @@ class ImprovedWidth:
     gamma: Gamma = Realised()
     delta: float = 0.1
     union: int = 1
-
-    def __post_init__(self) -> None:
-        require_not_negative("bound", self.bound, BOUND_REMEDY)
-        require_not_negative("noise_std", self.noise_std, NOISE_REMEDY)
-        require_probability("delta", self.delta)
-        require_at_least_one("union", self.union, "use 1 for IGP-UCB and 2 for GP-TS")
 
     def __call__(self, t: Ints, gain: Floats) -> Floats:
         return self._of_gamma(self.gamma(t - ONE, gain))
@@ -90,10 +78,6 @@ class SelfNormalisedWidth(BoundedNorm):
 
     gamma: Gamma = Realised()
     delta: float = 0.1
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        require_probability("delta", self.delta)
 
     def __call__(self, t: Ints, gain: Floats) -> Floats:
         ratio = self.noise_std / np.sqrt(self.noise_variance)
@@ -144,24 +128,16 @@ class RealBetaWidth(SelfNormalisedWidth):
 
 
 @dataclass(frozen=True)
-class RKHSWidth:
+class RKHSWidth(CheckedNumbers):
     """sqrt(beta_t), beta_t = 2 B^2 + 300 gamma_t log^3(t / delta) (Srinivas et al. 2010, Theorem 3).
 
-    It holds for noise bounded by sqrt(lambda) and `gamma` an upper bound, which the realised gain is not.
-
-    Args:
-        bound: B, at least the RKHS norm of f.
-        gamma: the information gain gamma_t.
-        delta: probability that the band fails.
+    It holds, but with probability delta, for |f| <= B in the RKHS, noise bounded by sqrt(lambda) and `gamma`
+    an upper bound, which the realised gain is not.
     """
 
     bound: PerTrial
     gamma: Gamma
     delta: float = 0.1
-
-    def __post_init__(self) -> None:
-        require_not_negative("bound", self.bound, BOUND_REMEDY)
-        require_probability("delta", self.delta)
 
     def __call__(self, t: Ints, gain: Floats) -> Floats:
         gamma = self.gamma(t, gain)
@@ -169,7 +145,7 @@ class RKHSWidth:
 
 
 @dataclass(frozen=True)
-class DelayedWidth:
+class DelayedWidth(CheckedNumbers):
     """B_f + (R + B_y) sqrt(2 (gamma_{t-1} + 1 + log(union / delta))) (Verma et al. 2022, Theorems 1 and 3).
 
     It holds for lambda > s^2 together with the bias of `Censored`, for rho_m f, not for f; s is the largest
@@ -177,8 +153,7 @@ class DelayedWidth:
 
     Args:
         bound: B_f, at least the RKHS norm of the shifted f.
-        noise_std: R / s, the noise is R-sub-Gaussian.
-        reward_bound: B_y / s, where B_y bounds the shifted |y|.
+        noise_std, reward_bound: R / s of R-sub-Gaussian noise, and B_y / s, where B_y bounds the shifted |y|.
         union: 2 with UCB, 4 with Thompson sampling.
     """
 
@@ -188,13 +163,6 @@ class DelayedWidth:
     gamma: Gamma = Realised()
     delta: float = 0.1
     union: int = 2
-
-    def __post_init__(self) -> None:
-        require_not_negative("bound", self.bound, BOUND_REMEDY)
-        require_not_negative("noise_std", self.noise_std, NOISE_REMEDY)
-        require_not_negative("reward_bound", self.reward_bound, "it bounds the shifted rewards")
-        require_probability("delta", self.delta)
-        require_at_least_one("union", self.union, "use 2 for UCB and 4 for Thompson sampling")
 
     def __call__(self, t: Ints, gain: Floats) -> Floats:
         gamma = self.gamma(t - 1, gain)
@@ -211,14 +179,9 @@ class BKBWidth(BoundedNorm):
 
     delta: float = 0.1
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        require_probability("delta", self.delta)
-
     def __call__(self, t: Ints, gain: Floats) -> Floats:
         """Return the width from the effective dimension d_eff in the place of the gain, (B,)."""
-        nats = gain * np.log(t) + np.log(1.0 / self.delta)
-        return _around(self, nats)
+        return self.around(gain * np.log(t) + np.log(1.0 / self.delta))
 
 
 @dataclass(frozen=True)
@@ -231,21 +194,9 @@ class BBKBWidth(BoundedNorm):
     growth: float = 2.0
     delta: float = 0.1
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        require_probability("delta", self.delta)
-        require_at_least_one("growth", self.growth, "variances only shrink within a batch")
-
     def __call__(self, t: Ints, gain: Floats) -> Floats:
         """Return the width from the gain 1/2 logdet, (B,)."""
-        nats = 2.0 * self.growth * gain + np.log(1.0 / self.delta)
-        return _around(self, nats)
-
-
-def _around(band: BoundedNorm, nats: Floats) -> Floats:
-    """B + sqrt((R^2 / lambda) nats), (B,)."""
-    width = band.bound + np.sqrt(np.square(band.noise_std) / band.noise_variance * nats)
-    return np.asarray(width, dtype=np.float64)
+        return self.around(2.0 * self.growth * gain + np.log(1.0 / self.delta))
 
 
 @dataclass(frozen=True)
@@ -259,10 +210,10 @@ class NonAdaptive(BoundedNorm):
     delta: float = 0.1
     values: int = 1
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        require_probability("delta", self.delta)
-        require_at_least_one("values", self.values, "it is the number of arms times that of looks at them")
+    def _bias(self, std: Floats, weight_norm: Floats) -> Floats:
+        """B sqrt(sigma^2 - lambda |a_x|^2), (B, N)."""
+        square = np.maximum(std**2 - _column(self.noise_variance) * weight_norm**2, 0.0)
+        return _column(self.bound) * np.sqrt(square)
 
     @property
     def _noise(self) -> Floats:
@@ -304,8 +255,7 @@ class SplitBand(NonAdaptive):
     """
 
     def __call__(self, std: Floats, weight_norm: Floats) -> Floats:
-        bias = np.maximum(std**2 - _column(self.noise_variance) * weight_norm**2, 0.0)
-        return _column(self.bound) * np.sqrt(bias) + self._noise * weight_norm
+        return self._bias(std, weight_norm) + self._noise * weight_norm
 
 
 @dataclass(frozen=True)
@@ -326,16 +276,12 @@ class DriftBand(NonAdaptive):
     """
 
     def __call__(self, std: Floats, weight_norm: Floats, weight_sum: Floats, variation: float) -> Floats:
-        noise = _column(self.noise_std)
-        return np.minimum(
-            self._split(std, weight_norm, np.hypot(noise, variation)),
-            self._split(std, weight_norm, noise) + variation * weight_sum,
-        )
-
-    def _split(self, std: Floats, weight_norm: Floats, noise: Floats) -> Floats:
-        bias = np.maximum(std**2 - _column(self.noise_variance) * weight_norm**2, 0.0)
+        noise, bias = _column(self.noise_std), self._bias(std, weight_norm)
         quantile = np.sqrt(2.0 * np.log(2.0 * self.values / _column(self.delta)))
-        return _column(self.bound) * np.sqrt(bias) + noise * weight_norm * quantile
+        return np.minimum(
+            bias + np.hypot(noise, variation) * weight_norm * quantile,
+            bias + noise * weight_norm * quantile + variation * weight_sum,
+        )
 
 
 def _column(values: PerTrial) -> Floats:

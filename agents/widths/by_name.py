@@ -112,10 +112,6 @@ def improved_width(model: Model, *, gamma: Any = None, delta: float = 0.1, union
     return ImprovedWidth(model.rkhs_bound, model.relative_noise, information, delta, union)
 
 
-def _dim(model: Model) -> int:
-    return model.setting.pairs_width
-
-
 def _table(bound: Callable[..., Gamma]) -> Callable[[Model], Gamma]:
     def of_model(model: Model) -> Gamma:
         words = '"realised", "rate" or a number on a box, of which there is no table of points'
@@ -130,8 +126,8 @@ GAMMAS: dict[str, Callable[[Model], Gamma]] = {
     "greedy": _table(information_gain.greedy_bound),
     "spectral": _table(information_gain.spectral_bound),
     "bound": _table(information_gain.upper_bound),
-    "rate": lambda model: information_gain.rate_for(model.kernel, _dim(model)),
-    "rate-vakili": lambda model: information_gain.rate_for(model.kernel, _dim(model), vakili=True),
+    "rate": lambda model: information_gain.rate_for(model.kernel, model.setting.pairs_width),
+    "rate-vakili": lambda model: information_gain.rate_for(model.kernel, model.setting.pairs_width, True),
 }
 
 
@@ -167,8 +163,8 @@ def _constant(model: Model, delta: float) -> Width:
 
 
 def _change_point(model: Model, delta: float, *, beta_scale: float = 1.0) -> Width:
-    horizon, order = model.setting.horizon, order_of(model.kernel)
-    return ChangePointWidth(horizon, _dim(model), order, np.multiply(beta_scale, PAPER_CONSTANT))
+    horizon, dim, constant = model.setting.horizon, model.setting.pairs_width, PAPER_CONSTANT
+    return ChangePointWidth(horizon, dim, order_of(model.kernel), np.multiply(beta_scale, constant))
 
 
 # Builders from the model and delta, with further options by keyword.

@@ -18,6 +18,7 @@ from bandit_envs.kernels.gram import Gram
 from ..kernels.amplitude import smoothness, split_amplitude
 from ..options import PerTrial
 from ..posteriors import posterior
+from .base import CheckedNumbers
 
 GREEDY_FACTOR = 1.0 / (1.0 - np.exp(-1.0))  # the gain is submodular (Nemhauser et al. 1978)
 TIE = 1e-9  # relative rounding error of the largest variance
@@ -153,13 +154,10 @@ class Realised:
 
 
 @dataclass(frozen=True)
-class ConstantGain:
+class ConstantGain(CheckedNumbers):
     """gamma_t = value (Chowdhury & Gopalan 2017, section 6, take 1 on sensor data)."""
 
     value: float = 1.0
-
-    def __post_init__(self) -> None:
-        require_not_negative("value", self.value, "an information gain is at least 0")
 
     def __call__(self, rounds: Ints, gain: Floats) -> Floats:
         return np.full(rounds.shape, self.value, dtype=np.float64)
@@ -182,47 +180,27 @@ class Rate:
         t = np.maximum(rounds, 1)
         return self.constant * t**self.power * np.log(t) ** self.log_power
 
-    @classmethod
-    def squared_exponential(cls, dim: int) -> Rate:
-        """Return the rate (ln t)^(d+1) (Srinivas et al. 2010, Theorem 5)."""
-        return cls(0.0, _dimension(dim) + 1.0)
-
-    @classmethod
-    def matern(cls, dim: int, nu: float) -> Rate:
-        """Return the rate t^(d(d+1) / (2 nu + d(d+1))) ln t (Srinivas et al. 2010, Theorem 5)."""
-        require_positive("nu", nu, "it is the order of the Matern kernel")
-        squared = _dimension(dim) * (dim + 1)
-        return cls(squared / (2 * nu + squared), 1.0)
-
-    @classmethod
-    def vakili(cls, dim: int, nu: float) -> Rate:
-        """Return t^(d / (2 nu + d)) (ln t)^(2 nu / (2 nu + d)) for a Matern kernel (Vakili et al. 2021)."""
-        require_positive("nu", nu, "it is the order of the Matern kernel")
-        power = _dimension(dim) / (2 * nu + dim)
-        return cls(power, 1.0 - power)
-
-    @classmethod
-    def linear(cls, dim: int) -> Rate:
-        """Return the rate d ln t for the linear kernel (Srinivas et al. 2010, Theorem 5)."""
-        return cls(0.0, 1.0, constant=float(_dimension(dim)))
-
 
 def rate_for(kernel: Kernel, dim: int, vakili: bool = False) -> Rate:
-    """Return the rate of a squared exponential, Matern (also Vakili et al.'s, 2021) or linear kernel."""
+    """Return the order of growth for a squared exponential, Matern or linear kernel in d dimensions.
+
+    It is (ln t)^(d+1), t^(d(d+1) / (2 nu + d(d+1))) ln t or d ln t (Srinivas et al. 2010, Theorem 5), and
+    with `vakili` t^(d / (2 nu + d)) (ln t)^(2 nu / (2 nu + d)) for a Matern kernel (Vakili et al. 2021).
+    """
+    require_at_least_one("dim", dim, "it is the number of features of a point")
     _, shape = split_amplitude(kernel)
     nu = smoothness(shape)
     if isinstance(shape, DotProduct):
-        return Rate.linear(dim)
+        return Rate(0.0, 1.0, constant=float(dim))
     if nu is None:
         raise ValueError(
             f"no rate of information gain is known for {kernel!r}; "
             "use the realised gain, upper_bound(...) of the kernel's Gram matrix, or a constant"
         )
     if math.isinf(nu):
-        return Rate.squared_exponential(dim)
-    return Rate.vakili(dim, nu) if vakili else Rate.matern(dim, nu)
-
-
-def _dimension(dim: int) -> int:
-    require_at_least_one("dim", dim, "it is the number of features of a point")
-    return dim
+        return Rate(0.0, dim + 1.0)
+    if vakili:
+        power = dim / (2 * nu + dim)
+        return Rate(power, 1.0 - power)
+    squared = dim * (dim + 1)
+    return Rate(squared / (2 * nu + squared), 1.0)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from agent_cases import LISTENING
 
-from agents.posteriors.forgetting.fading import Drifting, Wandering
+from agents.posteriors.fading import Drifting, Wandering
 from agents.registry import resolve_agent
 from bandit_envs import Setting
 from bandit_envs.kernels.kernels import make_kernel

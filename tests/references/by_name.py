@@ -48,6 +48,11 @@ class Case(NamedTuple):
     prior: Mapping[str, Any] = {}
 
 
+def case(reference: Callable[..., Floats], place: Mapping[str, Any] | None = None, **options: Any) -> Case:
+    """Return a case whose options are those of the agent and of the reference."""
+    return Case(partial(reference, **options), options, **(place or {}))
+
+
 DELAYS = {**LINE, "delay": {"law": "poisson", "mean": 4}}
 LATE = {
     "env": "GPBandit-Delayed-v0",
@@ -96,9 +101,9 @@ BOUNDED = {
 REFERENCES: dict[str, list[Case]] = {
     "gp-ucb": [
         Case(stationary.gp_ucb),
-        Case(partial(stationary.gp_ucb, width="amm"), {"width": "amm"}, **NORM),
-        Case(partial(stationary.gp_ucb, width="self-normalised"), {"width": "self-normalised"}, **NORM),
-        Case(partial(stationary.gp_ucb, width="constant"), {"width": "constant"}),
+        case(stationary.gp_ucb, NORM, width="amm"),
+        case(stationary.gp_ucb, NORM, width="self-normalised"),
+        case(stationary.gp_ucb, width="constant"),
         Case(stationary.gp_ucb, facts=DELAYS),
     ],
     "igp-ucb": [Case(partial(stationary.gp_ucb, width="improved"), **NORM)],
@@ -108,14 +113,11 @@ REFERENCES: dict[str, list[Case]] = {
     "pure-exploration": [Case(stationary.exploration)],
     "gp-ei": [
         Case(partial(improvement.improvement, probability=False)),
-        Case(
-            partial(improvement.improvement, probability=False, incumbent="best_value"),
-            {"incumbent": "best_value"},
-        ),
+        case(partial(improvement.improvement, probability=False), incumbent="best_value"),
     ],
     "gp-pi": [Case(partial(improvement.improvement, probability=True, xi=0.01))],
     "gp-ucb-sdf": [
-        Case(partial(delayed.gp_ucb_sdf, window=6), {"window": 6, "reward_bound": 1.0}, **LATE),
+        case(delayed.gp_ucb_sdf, LATE, window=6, reward_bound=1.0),
         Case(
             partial(delayed.gp_ucb_sdf, window=2, reward_bound=0.3, beta=2.0),
             {"window": 2, "reward_bound": 0.3, "width": 2.0},
@@ -124,7 +126,7 @@ REFERENCES: dict[str, list[Case]] = {
     ],
     "gp-bucb": [
         Case(delayed.gp_bucb, **LATE),
-        Case(partial(delayed.gp_bucb, start=5, width=2.0), {"start": 5, "width": 2.0}, **LATE),
+        case(delayed.gp_bucb, LATE, start=5, width=2.0),
     ],
     "mvr": [Case(stationary.exploration)],
     "bpe": [Case(partial(elimination.elimination, lengths_of=elimination.bpe_lengths), **NORM)],
@@ -155,11 +157,11 @@ REFERENCES: dict[str, list[Case]] = {
     # The oracle is told in the info of a period's first round, one round later than the paper's.
     "gp-ucb-oracle": [Case(partial(change.gp_ucb_cpd, detector=False, changes=(31, 61, 91)), **CHANGING)],
     "gp-ucb-no-detector": [Case(partial(change.gp_ucb_cpd, detector=False), **CHANGING)],
-    "sw-gp-ucb": [Case(partial(forgetting.sw_gp_ucb, window=20), {"window": 20}, **CHANGING)],
-    "r-gp-ucb": [Case(partial(forgetting.r_gp_ucb, every=25), {"every": 25}, **CHANGING)],
-    "tv-gp-ucb": [Case(partial(forgetting.tv_gp_ucb, eps=0.05), {"eps": 0.05}, **CHANGING)],
-    "w-gp-ucb": [Case(partial(forgetting.w_gp_ucb, discount=0.95), {"discount": 0.95}, **CHANGING)],
-    "ui-tvbo": [Case(partial(forgetting.ui_tvbo, rate=0.03), {"rate": 0.03}, **CHANGING)],
+    "sw-gp-ucb": [case(forgetting.sw_gp_ucb, CHANGING, window=20)],
+    "r-gp-ucb": [case(forgetting.r_gp_ucb, CHANGING, every=25)],
+    "tv-gp-ucb": [case(forgetting.tv_gp_ucb, CHANGING, eps=0.05)],
+    "w-gp-ucb": [case(forgetting.w_gp_ucb, CHANGING, discount=0.95)],
+    "ui-tvbo": [case(forgetting.ui_tvbo, CHANGING, rate=0.03)],
     "gp-ucb-noiseless-constraints": [
         Case(constrained.shi, {"reading": "paper", "rkhs_bound": 1.5}, **EXACT_COSTS, prior={"bound": 1.5})
     ],
@@ -180,7 +182,7 @@ REFERENCES: dict[str, list[Case]] = {
     "ratio-ucb": [Case(budgets.ratio_ucb, **BUDGET), Case(budgets.ratio_ucb, **KNOWN)],
     "ei-per-cost": [
         Case(budgets.ei_per_cost, **KNOWN),
-        Case(partial(budgets.ei_per_cost, cooling=False), {"cooling": False}, **KNOWN),
+        case(budgets.ei_per_cost, KNOWN, cooling=False),
     ],
     "kg-per-cost": [Case(budgets.kg_per_cost, **KNOWN)],
     "pbgi": [Case(budgets.pbgi, **KNOWN)],
@@ -201,22 +203,17 @@ REFERENCES: dict[str, list[Case]] = {
         ),
     ],
     "tgp-ucb": [
-        Case(
-            partial(robust.tgp_ucb, alpha=0.5, moment=1.0),
-            {"alpha": 0.5, "moment": 1.0},
-            **NORM,
-            prior={"noise_variance": 1.0},
-        )
+        case(robust.tgp_ucb, {**NORM, "prior": {"noise_variance": 1.0}}, alpha=0.5, moment=1.0),
     ],
     "stable-opt": [Case(partial(robust.stable_opt, eps=0.05, width=2.0), {"width": 2.0})],
     "safe-ucb": [
         Case(safe.safe_ucb, **SEEDED),
-        Case(partial(safe.safe_ucb, cost_width=2.0), {"cost_width": 2.0}, **SEEDED),
+        case(safe.safe_ucb, SEEDED, cost_width=2.0),
     ],
     "safeopt": [Case(safe.safeopt, **SEEDED)],
     "stageopt": [
         Case(partial(safe.stageopt, until=48), **SEEDED),
-        Case(partial(safe.stageopt, until=48, patience=3, cost_width=1.0), HASTY, **SEEDED),
+        case(partial(safe.stageopt, until=48), SEEDED, **HASTY),
     ],
     "losbo": [Case(partial(safe.losbo, noise_bound=0.9), **SEEDED)],
     "ise": [Case(partial(safe.ise, until=30), **SEEDED)],

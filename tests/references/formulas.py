@@ -26,18 +26,6 @@ def information_gain(gram: Floats, noise: float, played: Ints) -> float:
     return 0.5 * np.linalg.slogdet(np.eye(len(played)) + gram[np.ix_(played, played)] / noise)[1]
 
 
-def counted_posterior(gram: Floats, noise: float, count: Floats, total: Floats) -> tuple[Floats, Floats]:
-    """Return the posterior from plays and value sums, (N,) each: one observation a point, noise lambda / n.
-
-    Exact for any number of plays, and well-posed where 30,000 rows of K_t are not.
-    """
-    played = np.flatnonzero(count)
-    cross = gram[played]
-    noisy = gram[np.ix_(played, played)] + np.diag(noise / count[played])
-    mean = cross.T @ np.linalg.solve(noisy, total[played] / count[played])
-    return mean, gram - cross.T @ np.linalg.solve(noisy, cross)
-
-
 def largest_gain(gram: Floats, noise: float, rounds: int) -> float:
     """gamma_t by trying every multiset of t points."""
     designs = itertools.combinations_with_replacement(range(len(gram)), rounds)

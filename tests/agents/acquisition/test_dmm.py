@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import references
+from players import play
 
 import agents
 from agents.acquisition.robust import DMM
@@ -47,13 +48,7 @@ def played(agent: Any, rounds: int = 30, seed: int = 3) -> Any:
     env = BanditVectorEnv(PROBLEM, 2, autoreset_mode="Disabled")
     observation, _ = env.reset(seed=[seed, seed + 1])
     agent.reset([1, 2])
-    agent.actions = []
-    for _ in range(rounds):
-        action = agent.act(observation)
-        following, reward, _, _, info = env.step(action)
-        agent.update(observation, action, reward, info)
-        agent.actions.append(action)
-        observation = following
+    agent.actions, _ = play(env, agent, observation, rounds)
     return agent
 
 
@@ -83,10 +78,10 @@ def test_fits_by_innovations_are_fits_by_solving(form):
     assert_fits(belief, point, value)
 
 
-def assert_fits(belief: Ridges, point: Any, value: Any) -> None:
+def assert_fits(belief: Ridges, point: Any, value: Any, trials: Any = (0, 1)) -> None:
     assert len(belief.fits) == len(RATIOS)
     for noise, misfit in belief.fits:
-        for i in range(2):
+        for i in trials:
             expected = quadratic(noise[i], point[i], value[i]) - quadratic(0.05, point[i], value[i])
             assert misfit[i] == pytest.approx(expected, rel=1e-8, abs=1e-11)
 
@@ -106,13 +101,7 @@ def test_fits_follow_values_that_change_and_trials_that_start_over():
     assert_fits(belief, point, new)
     belief.forget(np.array([0]))
     assert [misfit[0] for _, misfit in belief.fits] == [0.0] * len(RATIOS)
-    assert_fits_of_the_second(belief, point, new)
-
-
-def assert_fits_of_the_second(belief: Ridges, point: Any, value: Any) -> None:
-    for noise, misfit in belief.fits:
-        expected = quadratic(noise[1], point[1], value[1]) - quadratic(0.05, point[1], value[1])
-        assert misfit[1] == pytest.approx(expected, rel=1e-8, abs=1e-11)
+    assert_fits(belief, point, new, trials=[1])
 
 
 def test_every_regularisation_has_its_own_posterior():

@@ -2,14 +2,13 @@
 
 import numpy as np
 import pytest
-from box_cases import KERNEL, NOISE, factor_of, plays, surface_of
+from box_cases import KERNEL, NOISE, plays, surface_of
 from scipy.stats import lognorm
 from sklearn.gaussian_process import GaussianProcessRegressor
 
 import agents
 from agents.beliefs.delivered import Delivered
 from agents.beliefs.safety import CostBand
-from agents.beliefs.surface import Surface
 from agents.kernels.visited import Visited
 from agents.model.model import Model
 from agents.model.rounds import Delivery
@@ -67,17 +66,6 @@ def test_the_surface_is_scikit_learns_regression():
     expected_mean, expected_std = raw.predict(at, return_std=True)
     np.testing.assert_allclose(mean, expected_mean, atol=1e-9)
     np.testing.assert_allclose(std, expected_std, atol=1e-9)
-
-
-def test_late_corrections_move_the_surface_as_if_they_had_come_in_time():
-    x, y = plays()
-    late = factor_of(x, np.zeros(len(y)))
-    for i, value in enumerate(y.tolist()):
-        late.correct(i, value)
-    at = np.random.default_rng(1).random((9, 2))
-    expected = surface_of(x, y).predict(at)
-    found = Surface(KERNEL, late, late, 0.0).predict(at)
-    np.testing.assert_allclose(found, expected, atol=1e-12)
 
 
 def test_points_are_the_same_only_if_they_are_equal():

@@ -1,7 +1,6 @@
 """Agents that forget play boxes: by the beliefs of the finite set, known between its points."""
 
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 import pytest
@@ -9,12 +8,9 @@ from box_cases import landscape_of
 from sklearn.gaussian_process.kernels import RBF, Matern
 
 import agents
-from agents.acquisition.by_name import Always
-from agents.acquisition.improvement import NoisyPlays
-from agents.acquisition.rules import UCB, ExpectedImprovement
-from agents.agent.assembly import assemble
+from agents.acquisition.rules import UCB
 from agents.algorithms.changing import window_of
-from agents.beliefs.delivered import Delivered, sliding_window
+from agents.beliefs.delivered import Delivered
 from agents.beliefs.surface import Surface, fantasies
 from agents.box import AtPoints
 from agents.model.model import Model
@@ -107,17 +103,6 @@ def test_worlds_of_a_belief_that_forgets_are_conditioned_on_the_plays_values_now
     np.testing.assert_allclose(worlds.best, (mean[:4] + white @ root.T).max(axis=1), atol=1e-6)
 
 
-def test_noisy_improvement_under_a_window_of_all_rounds_is_that_of_all_plays():
-    def improving(**parts):
-        model = Model.of(BOX, search={"candidates": 32, "starts": 2})
-        agent = assemble(model, Always(ExpectedImprovement()), incumbent=NoisyPlays, **parts)
-        agent.reset(2)
-        return agent
-
-    forgets = improving(belief=partial(sliding_window, window=40))
-    np.testing.assert_allclose(play(forgets, 15)[0], play(improving(), 15)[0], atol=1e-4)
-
-
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", FORGETFUL)
 def test_slopes_are_those_of_finite_differences(name):
@@ -129,12 +114,6 @@ def test_slopes_are_those_of_finite_differences(name):
     for j, shift in enumerate(step * np.eye(2)):
         change = (acquisition.scores(at + shift) - acquisition.scores(at - shift)) / (2 * step)
         np.testing.assert_allclose(slopes[:, j], change, rtol=1e-4, atol=1e-5)
-
-
-def test_a_window_forgets_that_there_was_a_play():
-    agent = made("sw-gp-ucb", BOX)
-    x, _ = play(agent, 20)
-    np.testing.assert_allclose(agent.belief.mean_posterior.factor(0).features, x[-7:], atol=1e-12)
 
 
 def test_new_hyperparameters_leave_the_age_of_plays():

@@ -5,7 +5,6 @@ import pytest
 import references
 from agent_cases import LEARNING as LEARNERS
 from agent_cases import of_each_shape, takes
-from scipy.optimize import check_grad
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
 
@@ -57,17 +56,6 @@ def test_the_likelihood_of_condensed_values_is_scikit_learns_of_single_ones(kern
         mine = likelihood(theta, kernel, sample)
         np.testing.assert_allclose(mine[0], -height, rtol=1e-9, atol=1e-8)
         np.testing.assert_allclose(mine[1], -slope, rtol=1e-7, atol=1e-7)
-
-
-def test_the_gradient_is_that_of_the_likelihood():
-    rng = np.random.default_rng(1)
-    features, kernel = rng.random((30, 2)), ConstantKernel(0.7) * RBF([0.2, 0.4])
-    sample = Sample.of(features, *values_at(features, rng))
-    theta = np.append(kernel.theta, np.log(0.02))
-    error = check_grad(
-        lambda at: likelihood(at, kernel, sample)[0], lambda at: likelihood(at, kernel, sample)[1], theta
-    )
-    assert error < 1e-3  # of forward differences, where the slopes are of the order 100
 
 
 def test_a_fit_starts_where_the_last_one_ended_and_is_at_least_as_likely_as_its_start():

@@ -1,12 +1,14 @@
 """|a_x| of every posterior is the norm of the weights that the textbook formula gives the observations."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 
 from agents.beliefs.surface import Surface
 from agents.posteriors import FORMS, posterior
-from agents.posteriors.forgetting.fading import Discounted, Drifting, LastPlays
-from agents.posteriors.forgetting.memory import ForgettingPosterior
+from agents.posteriors.fading import Discounted, Drifting, LastCounts, LastPlays
+from agents.posteriors.memory import ForgettingPosterior
 from bandit_envs.kernels.gram import Gram
 from bandit_envs.kernels.kernels import make_kernel
 
@@ -15,9 +17,10 @@ NOISE = np.array([0.02, 0.5])  # (B,)
 ROUNDS = 60
 GRAM = Gram(make_kernel("matern52", 0.2), POINTS)
 MEMORIES = {
-    "sliding window": (lambda gram, noise: LastPlays(gram, noise, window=25)),
-    "drift": (lambda gram, noise: Drifting(gram, noise, eps=0.05)),
-    "discount": (lambda gram, noise: Discounted(gram, noise, discount=0.9)),
+    "sliding window": partial(LastPlays, window=25),
+    "counted window": partial(LastCounts, window=25),
+    "drift": partial(Drifting, eps=0.05),
+    "discount": partial(Discounted, discount=0.9),
 }
 CELLS = np.array([[0, 3, 7, 29], [1, 3, 8, 20]])
 every_form = pytest.mark.parametrize("form", sorted(FORMS))

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import scipy.stats
 from alarm_cases import ARMS, NOISE, SMOOTH, dense, functions, setting, told
+from restart_cases import EVERY, shown_to
 
 import agents
 from agents.acquisition.by_name import Always
@@ -169,19 +170,8 @@ class Recalling(Periodic):
         return [OLDER]
 
 
-EVERY, FIRST, OLDER, ROUNDS = 25, 20, np.array([2, 3, 4, 9]), 33
+FIRST, OLDER, ROUNDS = 20, np.array([2, 3, 4, 9]), 33
 BELIEFS = {"delivered": Delivered, "hallucinated": Hallucinated, "censored": partial(Censored, window=50)}
-
-
-def shown_to(agent, env):
-    observation, _ = env.reset(seed=1)
-    agent.reset(3)
-    for _ in range(ROUNDS):
-        action = agent.act(observation)
-        following, reward, _, _, info = env.step(action)
-        agent.update(observation, action, reward, info)
-        yield observation, action, reward, info
-        observation = following
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -192,12 +182,12 @@ def test_what_is_recalled_and_kept_is_all_that_is_known(belief, form):
     model = Model.of(env.setting, form=form)
     make = partial(assemble, model, Always(UCB(FixedWidth(2.0))), belief=BELIEFS[belief], incumbent=BestValue)
     agent, fresh = make(restart=partial(Recalling, every=EVERY)), make()
-    shown = list(shown_to(agent, env))
+    shown = shown_to(agent, env, ROUNDS)
     fresh.reset(3)
     for t, i in enumerate([*OLDER, *range(FIRST, ROUNDS)]):
-        observation, action, reward, info = shown[i]
+        observation, action, info = shown[i]
         fresh.act(observation)
-        fresh.update(observation, action, reward, {**info, "feedback_step": np.array([t])})
+        fresh.update(observation, action, 0.0, {**info, "feedback_step": np.array([t])})
     for name in ("mean", "std"):
         mine, other = (getattr(each.belief, name)(np.array([1])) for each in (agent, fresh))
         np.testing.assert_allclose(mine, other, atol=1e-9)
@@ -209,7 +199,7 @@ def test_fits_look_at_what_is_recalled_too():
     env = BanditEnv(Problem(decisions, GPSample(), SMOOTH, horizon=60, changes=changes.Evenly(2)))
     model, rule = Model.of(env.setting, refit_every=10), Always(UCB(FixedWidth(2.0)))
     agent = assemble(model, rule, restart=partial(Recalling, every=EVERY))
-    list(shown_to(agent, env))
+    shown_to(agent, env, ROUNDS)
     point, _, _ = agent.assumptions.sample(agent)
     assert len(point) == len(OLDER) + ROUNDS - FIRST
 

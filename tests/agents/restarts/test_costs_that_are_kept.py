@@ -5,16 +5,15 @@ from functools import partial
 import numpy as np
 import pytest
 from rectified_cases import problem
+from restart_cases import EVERY, FIRST, ROUNDS, KeepingSome, shown_to, without_feedback_before
 
 import agents
 from agents.algorithms import separate_models
 from agents.registry import resolve_agent
-from agents.restarts.base import Periodic
 from bandit_envs import BanditEnv
 from bandit_envs.laws import delays
 
 NAMES = [name for name in agents.names() if resolve_agent(name).make.__module__ == separate_models.__name__]
-EVERY, FIRST, ROUNDS = 25, 14, 41
 LATE, LIFT = problem(delay=delays.PoissonDelay(4)), 0.9
 
 
@@ -25,40 +24,16 @@ PENDING = {
 }
 
 
-class KeepingSome(Periodic):
-    """Starts over and keeps the plays of the last rounds."""
-
-    @property
-    def kept_from(self):
-        return np.array([FIRST])
-
-
 def restarted(name, rounds=ROUNDS, **options):
     """An agent that starts over, and its actions and what it was told; costs violate more than they do."""
     env = BanditEnv(LATE)
     agent = agents.make(name, env.setting, restart=partial(KeepingSome, every=EVERY), **options)
-    observation, _ = env.reset(seed=1)
-    agent.reset(3)
-    told = []
-    for _ in range(rounds):
-        action = agent.act(observation)
-        following, reward, _, _, info = env.step(action)
-        info |= {"feedback_cost": info["feedback_cost"] + LIFT}
-        agent.update(observation, action, reward, info)
-        told.append((observation, action, info))
-        observation = following
-    return agent, told
-
-
-def since_first(info):
-    """The info in which earlier plays never had any feedback, and rounds count from the first one."""
-    mask = info["feedback_mask"] & (info["feedback_step"] >= FIRST)
-    return {**info, "feedback_mask": mask, "feedback_step": info["feedback_step"] - FIRST}
+    return agent, shown_to(agent, env, rounds, feedback_cost=LIFT)
 
 
 def come(told):
     """Costs that came of kept plays, (n,)."""
-    each = [since_first(info) for *_, info in told]
+    each = [without_feedback_before(FIRST, info) for *_, info in told]
     return np.concatenate([info["feedback_cost"][info["feedback_mask"], 0] for info in each])
 
 
@@ -70,7 +45,7 @@ def test_the_models_are_those_of_an_agent_that_saw_the_kept_plays_alone(name, op
     fresh.reset(3)
     for observation, action, info in told[FIRST:]:
         fresh.act(observation)
-        fresh.update(observation, action, 0.0, since_first(info))
+        fresh.update(observation, action, 0.0, without_feedback_before(FIRST, info))
     here = np.zeros(1, dtype=int)
     for ours, theirs in zip(
         (agent.belief, *agent.objective.costs), (fresh.belief, *fresh.objective.costs), strict=True

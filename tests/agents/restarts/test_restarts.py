@@ -4,6 +4,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+from restart_cases import EVERY, FIRST, ROUNDS, KeepingSome, shown_to, without_feedback_before
 
 from agents.acquisition.by_name import Always
 from agents.acquisition.improvement import BestValue
@@ -33,7 +34,6 @@ KEEPING_BELIEFS = {
     "drifting": partial(time_varying, eps=0.05),
     "wandering": partial(wandering, rate=0.05),
 }
-EVERY, FIRST, ROUNDS = 25, 14, 41
 
 
 def problem(**laws):
@@ -42,26 +42,6 @@ def problem(**laws):
     return Problem(
         Decisions(arms, contexts), GPSample(), make_kernel("matern52", [0.5, 0.2]), horizon=60, **laws
     )
-
-
-def played(agent, env, rounds, *, seed=1):
-    """Let an agent play; return what it was shown in each round."""
-    observation, _ = env.reset(seed=seed)
-    agent.reset([3] * env.num_envs if agent.num_trials else 3)
-    shown = []
-    for _ in range(rounds):
-        action = agent.act(observation)
-        following, reward, _, _, info = env.step(action)
-        agent.update(observation, action, reward, info)
-        shown.append((observation, action, info))
-        observation = following
-    return shown
-
-
-def without_feedback_before(first, info):
-    """The info in which earlier plays never had any feedback, and rounds count from the first one."""
-    mask = info["feedback_mask"] & (info["feedback_step"] >= first)
-    return {**info, "feedback_mask": mask, "feedback_step": info["feedback_step"] - first}
 
 
 def assert_equals_a_fresh_agent(agent, fresh, shown, first):
@@ -90,16 +70,8 @@ def test_after_a_restart_everything_equals_a_fresh_agent_that_saw_only_what_came
     model = Model.of(env.setting, form=form)
     make = partial(assemble, model, Always(RULES[rule]), belief=BELIEFS[belief], incumbent=BestValue)
     agent = make(restart=partial(Periodic, every=EVERY))
-    shown = played(agent, env, ROUNDS)
+    shown = shown_to(agent, env)
     assert_equals_a_fresh_agent(agent, make(), shown, EVERY)
-
-
-class KeepingSome(Periodic):
-    """Starts over and keeps the plays of the last rounds."""
-
-    @property
-    def kept_from(self):
-        return np.array([FIRST])
 
 
 @pytest.mark.sampled(4)
@@ -110,24 +82,25 @@ def test_plays_that_are_kept_are_all_that_is_known(belief, form):
     model = Model.of(env.setting, form=form)
     make = partial(assemble, model, Always(RULES["ucb"]), belief=KEEPING_BELIEFS[belief], incumbent=BestValue)
     agent = make(restart=partial(KeepingSome, every=EVERY))
-    shown = played(agent, env, ROUNDS)
+    shown = shown_to(agent, env)
     assert_equals_a_fresh_agent(agent, make(), shown, FIRST)
 
 
-def test_fits_look_at_the_plays_that_are_kept():
+@pytest.mark.parametrize(("restart", "first"), [(KeepingSome, FIRST), (Periodic, EVERY)])
+def test_fits_look_at_the_plays_that_are_kept(restart, first):
     env = BanditEnv(problem(delay=delays.Immediate()))
     agent = assemble(
-        Model.of(env.setting, refit_every=10), Always(RULES["ucb"]), restart=partial(KeepingSome, every=EVERY)
+        Model.of(env.setting, refit_every=10), Always(RULES["ucb"]), restart=partial(restart, every=EVERY)
     )
-    played(agent, env, ROUNDS)
+    shown_to(agent, env)
     point, value, _ = agent.assumptions.sample(agent)
-    assert len(point) == len(value) == ROUNDS - FIRST
+    assert len(point) == len(value) == ROUNDS - first
 
 
 def test_the_oracle_starts_over_after_the_first_round_of_a_new_segment():
     env = BanditVectorEnv(problem(), 2)
     agent = assemble(Model.of(env.setting), Always(RULES["ucb"]), 2, restart=Oracle)
-    played(agent, env, EVERY + 1, seed=[1, 2])
+    shown_to(agent, env, EVERY + 1, [1, 2])
     np.testing.assert_array_equal(agent.t, [1, 1])
     np.testing.assert_array_equal(agent.book.since, [EVERY + 1, EVERY + 1])
     assert agent.privileged
@@ -138,14 +111,4 @@ def test_the_oracle_says_that_it_needs_the_truth():
     env = BanditEnv(problem(), oracle=False)
     agent = assemble(Model.of(env.setting), Always(RULES["ucb"]), restart=Oracle)
     with pytest.raises(ValueError, match="oracle=True"):
-        played(agent, env, 1)
-
-
-def test_an_agent_that_learns_its_kernel_fits_it_to_what_came_since_the_restart():
-    env = BanditEnv(problem(delay=delays.Immediate()))
-    agent = assemble(
-        Model.of(env.setting, refit_every=10), Always(RULES["ucb"]), restart=partial(Periodic, every=EVERY)
-    )
-    played(agent, env, ROUNDS)
-    point, value, _ = agent.assumptions.sample(agent)
-    assert len(point) == len(value) == ROUNDS - EVERY
+        shown_to(agent, env, 1)

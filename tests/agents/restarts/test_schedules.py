@@ -42,10 +42,6 @@ def test_ties_are_uniform_for_every_count():
         assert not schedule.due[0]
 
 
-def test_without_forced_exploration_one_round_is_uniform():
-    assert letters(ForcedExploration(1, 0), 6) == ["UGGGGG"]
-
-
 def test_a_restarted_trial_begins_again_and_the_others_go_on():
     schedule = ForcedExploration(3)
     letters(schedule, 5)

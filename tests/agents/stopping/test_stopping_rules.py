@@ -12,7 +12,7 @@ from players import play
 import agents
 import bandit_envs
 from agents.acquisition.improvement import gittins_index, log_expected_improvement
-from agents.posteriors.forgetting.memory import ForgettingPosterior
+from agents.posteriors.memory import ForgettingPosterior
 from agents.registry import resolve_agent
 from agents.restarts.base import Never
 from agents.stopping.by_name import RULES

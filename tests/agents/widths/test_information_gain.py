@@ -1,7 +1,5 @@
 """The information gain that stands in for gamma_t: rates, and tables that bound it."""
 
-import itertools
-
 import numpy as np
 import pytest
 from references import information_gain, largest_gain, spectral_optimum
@@ -16,7 +14,6 @@ from sklearn.gaussian_process.kernels import (
 
 from agents.widths.information_gain import (
     ConstantGain,
-    Rate,
     Realised,
     greedy_bound,
     greedy_value,
@@ -71,12 +68,6 @@ def test_the_rate_of_a_kernel_in_two_dimensions_is_the_papers(kernel, vakili, ex
     assert gamma[0] == 0.0
 
 
-def test_rates_of_chowdhurys_experiments_are_recognised():
-    np.testing.assert_allclose(Rate.squared_exponential(1)(ROUNDS[2:], NOTHING[2:]), np.log(ROUNDS[2:]) ** 2)
-    expected = ROUNDS[2:] ** (2 / 7) * np.log(ROUNDS[2:])
-    np.testing.assert_allclose(Rate.matern(1, nu=2.5)(ROUNDS[2:], NOTHING[2:]), expected)
-
-
 def test_water_filling_is_the_optimum_at_fractional_budgets():
     rng = np.random.default_rng(1)
     for _ in range(10):
@@ -86,11 +77,6 @@ def test_water_filling_is_the_optimum_at_fractional_budgets():
         np.testing.assert_allclose(
             water_filling(eigenvalues, budget), expected, rtol=1e-6
         )  # SLSQP's accuracy
-
-
-def test_water_filling_of_equal_eigenvalues_spreads_evenly():
-    budget = np.array([0.0, 0.5, 4.0, 100.0])
-    np.testing.assert_allclose(water_filling(np.full(4, 2.0), budget), 2 * np.log1p(budget / 2), atol=1e-14)
 
 
 def test_the_bounds_hold_for_every_random_design(gram):
@@ -197,8 +183,3 @@ def test_gain_tables_start_at_zero_rise_and_are_concave(gram):
         assert np.all(rise >= -1e-9)
         assert np.all(np.diff(rise) <= 1e-9)
     assert np.all(np.abs(upper_bound(gram, 0.05, 3).values[:, 0]) < 1e-9)
-
-
-def test_less_noise_lets_more_be_learnt(gram):
-    for table, (low, high) in itertools.product((spectral_bound, greedy_value), [(0.01, 0.1), (0.1, 1.0)]):
-        assert np.all(table(gram, low, 50).values[0, 1:] > table(gram, high, 50).values[0, 1:])

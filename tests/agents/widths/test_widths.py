@@ -1,12 +1,17 @@
-"""Confidence widths against the textbook, and the regret bounds they imply."""
+"""Widths and bands against the textbook, how often bands fail, and the regret bounds that widths imply."""
+
+from __future__ import annotations
 
 from itertools import product
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
 import references
+from scipy.stats import binomtest
 from sklearn.gaussian_process.kernels import RBF, Matern, RationalQuadratic
 
+from agents.posteriors import posterior
 from agents.widths.base import (
     CompactWidth,
     FiniteSetWidth,
@@ -16,7 +21,15 @@ from agents.widths.base import (
     derivative_constants,
     derivative_covariance,
 )
-from agents.widths.bounded_norm import AMMWidth, ImprovedWidth, RealBetaWidth, RKHSWidth, SelfNormalisedWidth
+from agents.widths.bounded_norm import (
+    AMMWidth,
+    ImprovedWidth,
+    PlainBand,
+    RealBetaWidth,
+    RKHSWidth,
+    SelfNormalisedWidth,
+    SplitBand,
+)
 from agents.widths.information_gain import ConstantGain, Rate, upper_bound
 from bandit_envs.kernels.gram import Gram
 from bandit_envs.kernels.kernels import make_kernel
@@ -24,7 +37,7 @@ from gpbandits.theory.regret import bayesian_bound, gp_ucb_bound, igp_ucb_bound
 
 ROUND = np.array([1, 2, 10, 500])
 GAIN = np.array([0.0, 0.4, 3.0, 21.0])
-RATE = Rate.matern(1, nu=2.5)
+RATE = Rate(2 / 7, 1.0)
 BEFORE = ROUND - 1.0
 RATE_BEFORE = np.maximum(BEFORE, 1) ** (2 / 7) * np.log(np.maximum(BEFORE, 1))
 
@@ -103,12 +116,6 @@ def test_every_trial_may_have_its_own_bound_and_noise(make):
     np.testing.assert_allclose(make(bound, noise)(ROUND, GAIN), singles, rtol=1e-14)
 
 
-def test_the_self_normalised_width_is_tighter_than_the_improved_one_at_its_noise_variance():
-    horizon = 500
-    tight = SelfNormalisedWidth(1.0, 0.2, 1.0 + 2.0 / horizon)
-    assert np.all(tight(ROUND, GAIN) < ImprovedWidth(1.0, 0.2)(ROUND, GAIN))
-
-
 def test_amm_is_never_larger_than_the_self_normalised_width():
     for bound, noise, variance, delta in product((0.0, 0.5, 4.0), (0.0, 0.1, 2.0), (0.01, 1.0), (0.01, 0.5)):
         amm, self_normalised = (
@@ -133,11 +140,6 @@ def test_known_variances_are_plays_divided_by_their_deviations():
     variance = np.diag(gram) - np.einsum("ij,ji->i", gram, np.linalg.solve(gram + np.diag(std**2), gram))
     assert np.all(np.abs(mean - f) <= width * np.sqrt(variance))
     assert width[0] == pytest.approx(references.amm_width(bound, 1.0, 1.0, gain, 0.01), rel=1e-12)
-
-
-def test_kernel_ucb_includes_igp_ucb():
-    width = ImprovedWidth(1.0, 0.2)(ROUND, GAIN)
-    np.testing.assert_allclose(KernelUCBWidth(width * 0.1, 0.01)(ROUND, GAIN), width, rtol=1e-14)
 
 
 @pytest.mark.parametrize(
@@ -275,3 +277,88 @@ def test_no_width_ever_falls(width_and_textbook):
 def test_rough_and_unknown_kernels_name_the_remedy(kernel):
     with pytest.raises(ValueError, match="FiniteSetWidth"):
         derivative_constants(kernel, np.zeros((2, 1)))
+
+
+# --- bands of plays that look at no value ---
+
+
+GRAM = Gram(make_kernel("matern52", 0.2), np.linspace(0, 1, 50)[:, None])
+NOISE, BOUND, DELTA, LAMBDA = 0.3, 1.5, 0.1, 0.05
+BANDS = [SplitBand, PlainBand]
+
+
+class Design(NamedTuple):
+    """What plays chosen beforehand say of every point."""
+
+    played: Any  # (n,)
+    weights: Any  # (n, N) a_x
+    std: Any  # (1, N)
+    weight_norm: Any  # (1, N)
+
+
+@pytest.fixture(scope="module")
+def design() -> Design:
+    played = np.random.default_rng(0).integers(50, size=60)
+    knows = posterior(GRAM, LAMBDA, 1, 60)
+    for x in played:
+        knows.observe(np.zeros(1, dtype=np.int64), np.array([x]), np.zeros(1))
+    among = GRAM.dense[np.ix_(played, played)] + LAMBDA * np.eye(60)
+    weights = np.linalg.solve(among, GRAM.dense[played])
+    std = np.sqrt(np.maximum(knows.variance_at(None), 0.0))
+    return Design(played, weights, std, knows.weight_norm_at(None))
+
+
+def test_the_posterior_offers_the_norm_of_the_weights(design):
+    np.testing.assert_allclose(design.weight_norm[0], np.linalg.norm(design.weights, axis=0), rtol=1e-8)
+
+
+def test_the_bias_of_the_worst_function_is_what_is_left_of_the_variance(design):
+    played, weights = design.played, design.weights
+    k = GRAM.dense
+    bias = (
+        np.diag(k)
+        - 2.0 * np.einsum("px,px->x", k[played], weights)
+        + np.einsum("px,pq,qx->x", weights, k[np.ix_(played, played)], weights)
+    )
+    np.testing.assert_allclose(bias, design.std[0] ** 2 - LAMBDA * design.weight_norm[0] ** 2, atol=1e-12)
+
+
+def test_the_split_band_is_the_formula_and_never_wider_than_the_plain_one(design):
+    split, plain = (kind(BOUND, NOISE, LAMBDA, DELTA, 150)(design.std, design.weight_norm) for kind in BANDS)
+    quantile = np.sqrt(2.0 * np.log(2.0 * 150 / DELTA))
+    bias = np.sqrt(np.maximum(design.std**2 - LAMBDA * design.weight_norm**2, 0.0))
+    np.testing.assert_allclose(split, BOUND * bias + NOISE * design.weight_norm * quantile, rtol=1e-12)
+    np.testing.assert_allclose(plain, (BOUND + NOISE / np.sqrt(LAMBDA) * quantile) * design.std, rtol=1e-12)
+    assert np.all(split <= plain * (1.0 + 1e-12))
+    assert np.mean(split / plain) < 0.9
+
+
+def failures(design: Design, band: Any, trials: int = 3000) -> Any:
+    """Of noise alone, for the function of norm B that is worst at the first point."""
+    rng = np.random.default_rng(1)
+    alpha = np.eye(50)[0] - np.bincount(design.played, design.weights[:, 0], minlength=50)
+    f = BOUND * GRAM.dense @ alpha / np.sqrt(alpha @ GRAM.dense @ alpha)
+    noise = NOISE * rng.standard_normal((trials, len(design.played)))
+    mean = (f[design.played] + noise) @ design.weights
+    missed = np.abs(mean - f) > band(design.std, design.weight_norm)
+    return binomtest(int(missed.any(axis=1).sum()), trials).proportion_ci(0.999)
+
+
+@pytest.mark.parametrize("kind", BANDS)
+def test_the_band_contains_the_function_as_often_as_promised(kind, design):
+    assert failures(design, kind(BOUND, NOISE, LAMBDA, DELTA, 50)).low <= DELTA
+
+
+def test_every_trial_may_have_its_own_numbers(design):
+    bound, noise, level = np.array([1.0, 2.0]), np.array([0.1, 0.4]), np.array([0.1, 0.01])
+    std, norm = np.tile(design.std, (2, 1)), np.tile(design.weight_norm, (2, 1))
+    for kind in BANDS:
+        both = kind(bound, noise, noise**2, level, 50)(std, norm)
+        for i in range(2):
+            one = kind(bound[i], noise[i], noise[i] ** 2, level[i], 50)(std[:1], norm[:1])
+            np.testing.assert_allclose(both[i], one[0], rtol=1e-14)
+
+
+@pytest.mark.parametrize("kind", BANDS)
+def test_with_half_the_noise_it_fails_more_often(kind, design):
+    assert failures(design, kind(BOUND, NOISE / 2, LAMBDA, DELTA, 1)).low > DELTA

@@ -21,10 +21,10 @@ from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.kernels.gram import Gram
 from bandit_envs.problem.setting import Setting
 
-from ...model.model import Model
-from ...model.rounds import Delivery
-from ...model.units import PriorUnits
-from ...options import PerTrial
+from ..model.model import Model
+from ..model.rounds import Delivery
+from ..model.units import PriorUnits
+from ..options import PerTrial
 from .tails import (
     CROSS_VALIDATED,
     PAPER_VOLUME,
@@ -50,22 +50,22 @@ class Alarm(NamedTuple):
 
 
 class ChangePointDetector:
-    r"""Detector that tests all even tails of covariate-response pairs (Avanesov 2020, Algorithm 1).
+    """Detector that tests all even tails of covariate-response pairs (Avanesov 2020, Algorithm 1).
 
     Ridge regression on each half of the last 2n samples, n = 1, 2, ...; an alarm where the integral of the
-    squared difference exceeds theta_n. Covariates must be uniform. Responses are values minus their prior
-    mean. Call `reset` after an alarm.
+    squared difference exceeds theta_n. Covariates must be uniform, responses be less their prior mean. Call
+    `reset` after an alarm.
 
     Args:
         covariates: `FeatureCovariates` or `Indexed`; see `on_features` and `on_points`.
-        num_responses: q; each is tested, with its own threshold.
+        num_responses: q, each with its own threshold.
         volume: the measure of the set of covariates.
-        centred: True subtracts from responses the mean of each test's 2n samples, because their prior mean is
-            unknown; one for all, or one a response (q,).
-        scaled: True divides statistics by the mean square of the samples so far, because their scale is
-            unknown; theta is then for responses of mean square 1.
+        centred: True for responses of unknown prior mean: less the mean of each test's 2n samples; one or
+            (q,).
+        scaled: True for responses of unknown scale: statistics are over the mean square so far, theta is for
+            1.
         ridge: c of rho_n, default by the reading; "cross-validated" estimates it from the samples, of all
-            responses together, whenever there are 8, 16, 32, ... since the last reset.
+            responses together, at 8, 16, 32, ... since the last reset.
         **options: of `TestRates.of`: smoothness, theta, reading, variance.
     """
 
@@ -97,7 +97,7 @@ class ChangePointDetector:
         switches = np.broadcast_to(given, num_responses)
         self._tails = Tails(covariates, self.rates, num_responses, volume, switches, scaled)
         self._time: list[float] = []  # of each sample, ascending
-        self._clear_alarm()
+        self.reset()
 
     @classmethod
     def on_features(cls, kernel: Kernel, nodes: Floats, **options: Any) -> ChangePointDetector:
@@ -132,9 +132,15 @@ class ChangePointDetector:
         if self._chooses_ridge and due(self.count):
             self.rates = replace(self.rates, ridge=best_ridge(*self._tails.known, self.rates))
             self._tails.go_over_to(self.rates)
-        self.latest = self._tails.statistics()
-        self.alarm = self._clearest(self.latest)
-        return self.alarm is not None
+        self.alarm, self.latest = None, self._tails.statistics()
+        threshold = self.rates.threshold(np.arange(1, len(self.latest) + 1))
+        excess = self.latest / threshold
+        if not (excess > 1.0).any():
+            return False
+        n, k = (int(i) for i in np.unravel_index(excess.argmax(), excess.shape))
+        limit = np.broadcast_to(threshold, excess.shape)[n, k]
+        self.alarm = Alarm(n + 1, k, float(self.latest[n, k]), float(limit))
+        return True
 
     def reset(self) -> None:
         """Clear all samples."""
@@ -142,19 +148,7 @@ class ChangePointDetector:
         self._time.clear()
         self.rates = self._first_rates
         self._tails.go_over_to(self.rates)
-        self._clear_alarm()
-
-    def _clear_alarm(self) -> None:
         self.alarm, self.latest = None, np.empty((0, self.num_responses))
-
-    def _clearest(self, statistics: Floats) -> Alarm | None:
-        threshold = self.rates.threshold(np.arange(1, len(statistics) + 1))
-        excess = statistics / threshold
-        if not (excess > 1.0).any():
-            return None
-        n, k = (int(i) for i in np.unravel_index(excess.argmax(), excess.shape))
-        limit = np.broadcast_to(threshold, excess.shape)[n, k]
-        return Alarm(n + 1, k, float(statistics[n, k]), float(limit))
 
 
 class Found(NamedTuple):
@@ -246,16 +240,15 @@ def calibrate(
 ) -> float:
     """Return the theta with which a sequence without a change raises a false alarm at a stated rate.
 
-    Simulates sequences of f ~ GP at uniform points with Gaussian noise, and takes the 1 - rate quantile of
-    the largest statistic * n^e of each. Deterministic given the seed; its error is that of `runs` draws, ten
-    of which share their points. It takes a few seconds: beyond 128 samples the threshold is extrapolated as a
-    power of the length, fitted to its growth from 64 to 128; the threshold itself grows more slowly. A
-    cross-validated ridge is each sequence's own, as in use; then 64 samples are simulated, in ten seconds.
+    The 1 - rate quantile of the largest statistic * n^e of f ~ GP at uniform points with Gaussian noise, in
+    `runs` simulated sequences, ten of which share their points. Deterministic given the seed, in a few
+    seconds: beyond 128 samples the threshold is extrapolated as a power of the length, fitted to its growth
+    from 64 to 128; the threshold itself grows more slowly. A cross-validated ridge is each sequence's own, as
+    in use; then 64 samples are simulated, in ten seconds.
 
     Args:
         samples: length of the sequence: with forced exploration about sqrt(xi^2 T) of T rounds.
         rate: probability of at least one false alarm in a sequence.
-        runs: simulated sequences.
         **options: of the detector, apart from theta.
     """
     require_not_negative("noise_std", noise_std, "it is the standard deviation of the noise")
@@ -267,24 +260,16 @@ def calibrate(
     together = 1 if alone else PER_DESIGN
     designs = np.random.default_rng(seed).spawn(-(-runs // together))
     simulated = min(samples, MOST_SIMULATED, MOST_SIMULATED_ALONE if alone else samples)
-    largest = np.hstack([_largest(gram, noise_std, simulated, together, rng, options) for rng in designs])
+    each = []  # statistics of stationary sequences at the same points, (m, q) each
+    for rng in designs:
+        point = rng.integers(gram.size, size=simulated)
+        value = _functions(gram, point, together, rng)
+        value = value + noise_std * rng.standard_normal((simulated, together))
+        detector = ChangePointDetector.on_points(gram, num_responses=together, **options)
+        each.append(largest_statistics(detector, point, value))
+    largest = np.hstack(each)
     half, whole = np.quantile(largest[[simulated // 2 - 1, -1]], 1.0 - rate, axis=1, method="higher")
     return float(whole if samples == simulated else whole * (whole / half) ** np.log2(samples / simulated))
-
-
-def _largest(
-    gram: Gram,
-    noise_std: PerTrial,
-    samples: int,
-    together: int,
-    rng: np.random.Generator,
-    options: dict[str, Any],
-) -> Floats:
-    """Return the largest statistic * n^e so far of q stationary sequences at the same points, (m, q)."""
-    point = rng.integers(gram.size, size=samples)
-    value = _functions(gram, point, together, rng) + noise_std * rng.standard_normal((samples, together))
-    detector = ChangePointDetector.on_points(gram, num_responses=together, **options)
-    return largest_statistics(detector, point, value)
 
 
 def _functions(gram: Gram, point: Ints, count: int, rng: np.random.Generator) -> Floats:

@@ -17,11 +17,10 @@ from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.kernels.definite import pivoted_root, white
 from bandit_envs.kernels.gram import TOLERANCE, Gram
 
-from ...options import PerTrial
-from ..base import Posterior, SufficientStatistics
-from ..decomposition import solve_rows, solve_vector
-from ..play_factor import Factor, PlayFactor
-from .play_rows import PlayRows
+from ..options import PerTrial
+from .base import Posterior, SufficientStatistics, columns_at
+from .decomposition import solve_rows, solve_vector
+from .play_factor import Factor, PlayFactor
 
 
 class Memory(abc.ABC):
@@ -91,10 +90,6 @@ class Memory(abc.ABC):
         diagonal = self.gram.diagonal if cells is None else self.gram.diagonal[cells]
         return self.growth * diagonal - np.einsum("ka,ka->a", rows, rows)
 
-    def weight_norm(self, cells: Ints | None) -> Floats:
-        """|a_x| in the mean for the next round, (A,)."""
-        return self.factor.weight_norm(self.rows(cells))
-
     def centred_sample(self, cells: Ints | None, rng: np.random.Generator) -> Floats:
         """Draw f - mean jointly for the next round, (A,); O(A^3)."""
         rows, place = self.rows(cells), np.arange(self.gram.size) if cells is None else cells
@@ -102,47 +97,6 @@ class Memory(abc.ABC):
         covariance -= rows.T @ rows
         root, _ = pivoted_root(covariance, TOLERANCE * self.growth * float(self.gram.diagonal.max()))
         return white(len(root), root.shape[1], rng) @ root
-
-
-class PlayMemory(Memory):
-    """Memory of `PlayRows`; a subclass defines the effect of a passing round and of an observation."""
-
-    def __init__(self, gram: Gram, noise: float):
-        super().__init__(gram, noise)
-        self.now = 0  # the latest round
-        self.kept = PlayRows(gram, noise)
-
-    def correct(self, x: int, change: float) -> None:
-        """Change the value of one play of x in its last row, whose mean changes by the play's share."""
-        j = int((self.kept.plays["point"] == x).nonzero()[0][-1])
-        self.kept.revalue(j, change * float(self.kept.plays["noise"][j]) / self.noise)
-
-    def rows(self, cells: Ints | None) -> Floats:
-        return self.kept.at(cells)
-
-    @property
-    def factor(self) -> PlayRows:
-        return self.kept
-
-    @property
-    def innovation(self) -> Floats:
-        return self.kept.innovation
-
-    @property
-    def gain(self) -> float:
-        """1/2 logdet(I + C / lambda), C the covariances of the observed values."""
-        return self.kept.gain
-
-    @property
-    def statistics(self) -> SufficientStatistics:
-        plays = self.kept.plays
-        count = self.noise / plays["noise"]
-        return SufficientStatistics.merge(plays["point"], count, count * plays["value"])
-
-    def replay(self, other: Any) -> None:
-        self.now = other.now
-        for x, value, noise, _, played, _ in other.kept.plays.tolist():
-            self.observe(x, value, self.now - played, other.noise / noise)
 
 
 class Tallied(Memory):
@@ -261,14 +215,14 @@ class ForgettingPosterior(Posterior):
         return np.array([memory.variance(row) for memory, row in self._with(cells)])
 
     def weight_norm_at(self, cells: Ints | None) -> Floats:
-        return np.array([memory.weight_norm(row) for memory, row in self._with(cells)])
+        return np.array([memory.factor.weight_norm(memory.rows(row)) for memory, row in self._with(cells)])
 
     def count_at(self, cells: Ints | None) -> Floats:
         count = np.zeros((len(self._trial), self.gram.size))
         for row, memory in zip(count, self._trial, strict=True):
             seen = memory.statistics
             row[seen.point] = seen.plays
-        return count if cells is None else np.take_along_axis(count, cells, axis=1)
+        return columns_at(count, cells)
 
     def centred_sample_at(self, cells: Ints | None, rngs: Sequence[np.random.Generator]) -> Floats:
         pairs = zip(self._with(cells), rngs, strict=True)

@@ -6,9 +6,8 @@ from sklearn.gaussian_process.kernels import ConstantKernel, Matern
 
 import agents
 from agents.model.rounds import Delivery
-from agents.restarts.detection import ChangePointDetector, calibrate, detect
-from agents.restarts.detection.detector import MOST_SIMULATED_ALONE
-from agents.restarts.detection.tails import CROSS_VALIDATED, TestRates, best_ridge, due
+from agents.restarts.detector import MOST_SIMULATED_ALONE, ChangePointDetector, calibrate, detect
+from agents.restarts.tails import CROSS_VALIDATED, TestRates, best_ridge, due
 from bandit_envs import Setting
 from bandit_envs.kernels.gram import Gram
 
@@ -70,7 +69,7 @@ def test_a_threshold_is_calibrated_for_the_ridge_that_a_sequence_chooses_alone(g
         simulated.append((detector.num_responses, len(x)))
         return np.ones(y.shape)
 
-    monkeypatch.setattr("agents.restarts.detection.detector.largest_statistics", noted)
+    monkeypatch.setattr("agents.restarts.detector.largest_statistics", noted)
     calibrate(gram, NOISE, 100, 0.1, runs=3, ridge=CROSS_VALIDATED)
     assert simulated == [(1, MOST_SIMULATED_ALONE)] * 3
 

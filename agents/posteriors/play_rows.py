@@ -1,4 +1,4 @@
-r"""A Cholesky factor with one row per play, from which any play can be removed.
+r"""The memory of plays one by one: a Cholesky factor with a row a play, from which any play can be removed.
 
 With X the plays in the order in which their values were delivered, C their covariances with noise added,
 y the values, c(x) the covariances of f(x) with the plays and C = L L', the rows
@@ -12,6 +12,7 @@ rotations are orthogonal, so that errors do not grow with the number of plays ad
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 from scipy.linalg import get_blas_funcs, get_lapack_funcs
@@ -19,8 +20,10 @@ from scipy.linalg import get_blas_funcs, get_lapack_funcs
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.kernels.gram import DENSE_LIMIT, Gram
 
-from ...kernels.visited import VisitedGram
-from ..decomposition import FIRST_CAPACITY, solve_rows
+from ..kernels.visited import VisitedGram
+from .base import SufficientStatistics
+from .decomposition import FIRST_CAPACITY, solve_rows
+from .memory import Memory
 
 (_rot,) = get_blas_funcs(("rot",), dtype=np.float64)
 (_trtrs,) = get_lapack_funcs(("trtrs",), dtype=np.float64)
@@ -37,14 +40,16 @@ PLAY = np.dtype(
 )
 
 
-class PlayRows:
-    """Plays with their rows at all N points; O(k (k + N)) to add one, and to remove one.
+class PlayMemory(Memory):
+    """Memory of plays with their rows at all N points; O(k (k + N)) to add one, and to remove one.
 
-    Above 4096 points, and on boxes, V is computed on access instead, O(k^2 A).
+    A subclass defines the effect of a passing round and of an observation. Above 4096 points, and on boxes,
+    V is computed on access instead, O(k^2 A).
     """
 
     def __init__(self, gram: Gram, noise: float):
-        self.gram, self.noise, self.used = gram, noise, 0
+        super().__init__(gram, noise)
+        self.now, self.used = 0, 0  # the latest round, and k
         growing = isinstance(gram, VisitedGram)  # rows at the present points would lack later ones
         self._width = 0 if growing or gram.size > DENSE_LIMIT else gram.size
         self._matrix = np.zeros((FIRST_CAPACITY, FIRST_CAPACITY + 1 + self._width))  # [L' | e | V]
@@ -57,8 +62,16 @@ class PlayRows:
 
     @property
     def innovation(self) -> Floats:
-        """e, (k,)."""
         return self._matrix[: self.used, len(self._plays)]
+
+    @property
+    def factor(self) -> PlayMemory:
+        return self
+
+    @property
+    def statistics(self) -> SufficientStatistics:
+        count = self.noise / self.plays["noise"]
+        return SufficientStatistics.merge(self.plays["point"], count, count * self.plays["value"])
 
     @property
     def gain(self) -> float:
@@ -94,8 +107,7 @@ class PlayRows:
         weight = self.plays["weight"]
         return (weight if values.ndim == 1 else weight[:, None]) * self._solve(values, 1)
 
-    def at(self, cells: Ints | None) -> Floats:
-        """Return V at some points, (k, A); None for all. Read only."""
+    def rows(self, cells: Ints | None) -> Floats:
         if self._width:
             rows = self._rows
             return rows if cells is None else rows[:, cells]
@@ -153,10 +165,16 @@ class PlayRows:
         if self._width:
             self._rows[:] *= factor
 
-    def revalue(self, j: int, change: float) -> None:
-        """Change the value of the j-th play."""
-        self._plays["value"][j] += change
+    def correct(self, x: int, change: float) -> None:
+        """Change the value of one play of x in its last row, whose mean changes by the play's share."""
+        j = int((self.plays["point"] == x).nonzero()[0][-1])
+        self._plays["value"][j] += change * float(self.plays["noise"][j]) / self.noise
         self.innovation[:] = self._solve(self.plays["value"])
+
+    def replay(self, other: Any) -> None:
+        self.now = other.now
+        for x, value, noise, _, played, _ in other.plays.tolist():
+            self.observe(x, value, self.now - played, other.noise / noise)
 
     @property
     def _rows(self) -> Floats:

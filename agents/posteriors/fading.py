@@ -21,7 +21,8 @@ import numpy as np
 
 from bandit_envs.kernels.gram import Gram
 
-from .memory import PlayMemory, Tallied
+from .memory import Tallied
+from .play_rows import PlayMemory
 
 NEGLIGIBLE = 1e-12  # weight
 NEGLIGIBLE_SHARE = 1e-12  # factor below which a row is removed
@@ -54,7 +55,10 @@ class Discounted(Tallied):
 
     def observe(self, x: int, value: float, age: int, plays: float = 1.0) -> None:
         weight = plays * self.discount**age
-        self._reserve(x)
+        if x >= len(self._count):  # points of a box are numbered as they are played
+            more = (0, max(x + 1, 2 * len(self._count)) - len(self._count))
+            self._count, self._total = np.pad(self._count, more), np.pad(self._total, more)
+            self._squares, self._latest = np.pad(self._squares, more), np.pad(self._latest, more)
         self._count[x] += weight
         self._total[x] += weight * value
         self._squares[x] += plays * self.discount ** (2 * age)
@@ -65,9 +69,9 @@ class Discounted(Tallied):
     def gain(self) -> float:
         """1/2 logdet(I + diag(m / lambda) K_XX), m the sums of squared weights; O(u^3).
 
-        The posterior mean weights the noise of a play of s rounds ago by rho^s, the noise's variance by the
-        square: a self-normalised bound counts the squares (Deng et al. 2022, the doubly weighted gain), which
-        are at most the weights themselves.
+        The mean weights the noise of a play of s rounds ago by rho^s, its variance by the square: a
+        self-normalised bound counts the squares (Deng et al. 2022, the doubly weighted gain), which are at
+        most the weights.
         """
         point = self._squares.nonzero()[0]
         root = np.sqrt(self._squares[point] / self.noise)
@@ -85,14 +89,6 @@ class Discounted(Tallied):
         self._squares = other._squares.copy()
         self._forget_factor()
 
-    def _reserve(self, x: int) -> None:
-        if x >= len(self._count):
-            more = max(x + 1, 2 * len(self._count)) - len(self._count)
-            self._count = np.concatenate([self._count, np.zeros(more)])
-            self._total = np.concatenate([self._total, np.zeros(more)])
-            self._squares = np.concatenate([self._squares, np.zeros(more)])
-            self._latest = np.concatenate([self._latest, np.zeros(more, dtype=np.int64)])
-
 
 class Drifting(PlayMemory):
     """Posterior of the time-varying Gaussian process for the next round, eps in [0, 1]; O(k (k + N)) a round.
@@ -108,17 +104,17 @@ class Drifting(PlayMemory):
 
     def advance(self) -> None:
         self.now += 1
-        self.kept.fade(self._root)
-        old = self._root ** (self.now - self.kept.plays["arrived"]) < NEGLIGIBLE_SHARE
+        self.fade(self._root)
+        old = self._root ** (self.now - self.plays["arrived"]) < NEGLIGIBLE_SHARE
         count = int(np.count_nonzero(old))
-        if count > SPARE + self.kept.used // 4:
-            self.kept.cut(count)
+        if count > SPARE + self.used // 4:
+            self.cut(count)
 
     def observe(self, x: int, value: float, age: int, plays: float = 1.0) -> None:
         played = self.now - age
-        apart = np.abs(self.kept.plays["played"] - played)
+        apart = np.abs(self.plays["played"] - played)
         play = (x, value, self.noise / plays, self._root ** (age + 1), played, self.now)
-        self.kept.append(play, self._root**apart * self.kept.among(x))
+        self.append(play, self._root**apart * self.among(x))
 
 
 class Wandering(PlayMemory):
@@ -142,10 +138,10 @@ class Wandering(PlayMemory):
 
     def observe(self, x: int, value: float, age: int, plays: float = 1.0) -> None:
         played = self.now - age
-        shared = 1.0 + self._rate * self.kept.plays["played"].clip(max=played)
+        shared = 1.0 + self._rate * self.plays["played"].clip(max=played)
         weight = 1.0 + self._rate * played
         play = (x, value, self.noise / plays, weight, played, self.now)
-        self.kept.append(play, shared * self.kept.among(x), weight)
+        self.append(play, shared * self.among(x), weight)
 
 
 class LastPlays(PlayMemory):
@@ -157,14 +153,14 @@ class LastPlays(PlayMemory):
 
     def advance(self) -> None:
         self.now += 1
-        outdated = (self.kept.plays["played"] <= self.now - self.window).nonzero()[0]
+        outdated = (self.plays["played"] <= self.now - self.window).nonzero()[0]
         for j in outdated[::-1].tolist():
-            self.kept.drop(j)
+            self.drop(j)
 
     def observe(self, x: int, value: float, age: int, plays: float = 1.0) -> None:
         if age < self.window:
             play = (x, value, self.noise / plays, 1.0, self.now - age, self.now)
-            self.kept.append(play, self.kept.among(x))
+            self.append(play, self.among(x))
 
 
 class LastCounts(Tallied):

@@ -10,8 +10,8 @@ from sklearn.gaussian_process.kernels import RBF
 from agents.beliefs.delivered import sliding_window
 from agents.model.model import Model
 from agents.posteriors import SufficientStatistics, posterior
-from agents.posteriors.forgetting.fading import Discounted, Drifting, LastCounts, LastPlays, Wandering
-from agents.posteriors.forgetting.memory import ForgettingPosterior
+from agents.posteriors.fading import Discounted, Drifting, LastCounts, LastPlays, Wandering
+from agents.posteriors.memory import ForgettingPosterior
 from bandit_envs import Setting
 from bandit_envs.kernels.gram import DENSE_LIMIT, Gram
 from bandit_envs.kernels.kernels import make_kernel
@@ -121,25 +121,17 @@ def assert_equals_slow(name, gram, now, model, known, atol=1e-8):
 
 @pytest.mark.sampled(1)
 @every_memory
-@pytest.mark.parametrize("max_delay", [0, 6, 25])
-def test_a_forgetting_posterior_equals_the_dense_solve_in_every_round(name, max_delay):
+@pytest.mark.parametrize(("max_delay", "reset_at"), [(0, ()), (6, (11, 29)), (25, ())])
+def test_a_forgetting_posterior_equals_the_dense_solve_in_every_round(name, max_delay, reset_at):
     gram = make_gram()
-    for now, model, known in run(name, gram, 60, max_delay):
+    for now, model, known in run(name, gram, 60, max_delay, reset_at=reset_at):
         assert_equals_slow(name, gram, now, model, known)
-
-
-@every_memory
-def test_a_reset_returns_one_trial_to_the_prior_and_leaves_the_others(name):
-    gram = make_gram()
-    for now, model, known in run(name, gram, 40, 4, reset_at=(11, 29)):
-        if now >= 10:
-            assert_equals_slow(name, gram, now, model, known)
 
 
 @pytest.mark.sampled(1)
 @every_memory
 def test_above_the_limit_of_the_table_the_posterior_is_the_same(name, monkeypatch):
-    monkeypatch.setattr("agents.posteriors.forgetting.play_rows.DENSE_LIMIT", 10)
+    monkeypatch.setattr("agents.posteriors.play_rows.DENSE_LIMIT", 10)
     gram = make_gram()
     for now, model, known in run(name, gram, 40, 6):
         assert_equals_slow(name, gram, now, model, known)
@@ -230,38 +222,6 @@ def test_samples_have_the_posteriors_covariance(name):
     assert (np.abs(np.cov(drawn.T) - covariance) < error + 1e-9).all()
     cells = np.tile([1, 4, 6], (len(NOISE), 1))
     assert model.centred_sample_at(cells, rngs).shape == (len(NOISE), 3)
-
-
-@pytest.mark.parametrize("name", ["drift", "wandering"])
-def test_on_a_finite_set_it_is_the_recursion_over_rounds(name):
-    gram, noise, rng = make_gram(), 0.02, np.random.default_rng(6)
-    memory, prior = MEMORIES[name](gram, noise), gram.dense
-    root = np.sqrt(1.0 - DRIFT)
-    mean, covariance = np.zeros(gram.size), prior * (1.0 + RATE if name == "wandering" else 1.0)
-    for _ in range(60):
-        x, value = int(rng.integers(gram.size)), float(rng.standard_normal())
-        gain = covariance[x] / (covariance[x, x] + noise)
-        mean, covariance = mean + gain * (value - mean[x]), covariance - np.outer(gain, covariance[x])
-        if name == "drift":
-            mean, covariance = root * mean, (1.0 - DRIFT) * covariance + DRIFT * prior
-        else:
-            covariance = covariance + RATE * prior
-        memory.advance()
-        memory.observe(x, value, 0)
-        np.testing.assert_allclose(memory.mean(None), mean, atol=1e-12)
-        np.testing.assert_allclose(memory.variance(None), np.diag(covariance), atol=1e-12)
-
-
-def test_both_forms_of_a_window_are_the_same():
-    gram, rng = make_gram(12), np.random.default_rng(5)
-    counts, plays = LastCounts(gram, 0.01, window=30), LastPlays(gram, 0.01, window=30)
-    for _ in range(100):
-        x, value = int(rng.integers(gram.size)), float(rng.standard_normal())
-        for memory in (counts, plays):
-            memory.advance()
-            memory.observe(x, value, 0)
-    for found in ("mean", "variance", "weight_norm"):
-        np.testing.assert_allclose(getattr(counts, found)(None), getattr(plays, found)(None), atol=1e-9)
 
 
 @pytest.mark.sampled(1)

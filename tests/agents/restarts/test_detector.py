@@ -6,8 +6,8 @@ import references
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, DotProduct, Matern, RationalQuadratic
 
 from agents.kernels.amplitude import order_of
-from agents.restarts.detection import ChangePointDetector, TestRates, calibrate, detect
-from agents.restarts.detection.tails import MOST_NODES, Indexed, best_ridge
+from agents.restarts.detector import ChangePointDetector, calibrate, detect
+from agents.restarts.tails import MOST_NODES, Indexed, TestRates, best_ridge
 from bandit_envs.kernels.gram import Gram
 from bandit_envs.kernels.kernels import OnColumns, TableKernel
 
@@ -48,28 +48,19 @@ def test_the_statistics_of_all_tails_equal_the_formula_after_every_sample(gram, 
             np.testing.assert_allclose(detector.latest[:, 0], slow, atol=1e-9, rtol=1e-9)
 
 
-def test_samples_that_come_late_count_in_the_order_in_which_they_were_taken(gram):
+@pytest.mark.parametrize("centred", [False, True])
+def test_samples_that_come_late_count_in_the_order_in_which_they_were_taken(gram, centred):
     point, value = sequence(gram, 1, [20, 20])
     order = np.random.default_rng(2).permutation(40)
-    late = ChangePointDetector.on_points(gram, theta=NEVER)
+    options = {"centred": centred, "theta": NEVER}
+    late = ChangePointDetector.on_points(gram, **options)
     for count, i in enumerate(order, start=1):
         late.insert(float(i), int(point[i]), value[i])
         known = np.sort(order[:count])
-        prompt = ChangePointDetector.on_points(gram, theta=NEVER)
+        prompt = ChangePointDetector.on_points(gram, **options)
         for j in known:
             prompt.append(int(point[j]), value[j])
         np.testing.assert_allclose(late.latest, prompt.latest, atol=1e-12, rtol=1e-9)
-
-
-def test_responses_are_tested_side_by_side(gram):
-    point, value = sequence(gram, 3, [30])
-    responses = np.column_stack([value, 2.0 * value, np.zeros(30)])
-    joint = ChangePointDetector.on_points(gram, num_responses=3, theta=NEVER)
-    alone = ChangePointDetector.on_points(gram, theta=NEVER)
-    for x, y in zip(point.tolist(), responses, strict=True):
-        joint.append(x, y)
-        alone.append(x, y[0])
-        np.testing.assert_allclose(joint.latest, alone.latest * [1.0, 4.0, 0.0], rtol=1e-9, atol=1e-14)
 
 
 @pytest.mark.parametrize("features", [False, True], ids=["on points", "on features"])
@@ -89,17 +80,6 @@ def test_a_centred_response_is_less_the_mean_of_each_tail(gram, features):
         expected = np.column_stack([centred, centred, plain]).reshape(i // 2, 3)
         np.testing.assert_allclose(detector.latest, expected, atol=1e-9, rtol=1e-9)
     assert not np.allclose(detector.latest[:, 0], detector.latest[:, 2])
-
-
-def test_late_samples_are_centred_as_prompt_ones(gram):
-    point, value = sequence(gram, 11, [15, 15])
-    options = {"centred": True, "theta": NEVER}
-    late, prompt = (ChangePointDetector.on_points(gram, **options) for _ in range(2))
-    for i in np.random.default_rng(3).permutation(30):
-        late.insert(float(i), int(point[i]), value[i])
-    for x, y in zip(point.tolist(), value, strict=True):
-        prompt.append(x, y)
-    np.testing.assert_allclose(late.latest, prompt.latest, atol=1e-12, rtol=1e-9)
 
 
 def test_a_level_raises_no_alarm_where_responses_are_centred(gram):
@@ -190,7 +170,7 @@ def test_responses_of_other_variances_have_thresholds_in_proportion(gram):
 
 def test_many_points_are_integrated_over_evenly_spread_ones():
     gram = Gram(MATERN, np.linspace(0.0, 5.0, 3 * MOST_NODES)[:, None])
-    fine = Indexed(gram).profile(100)
+    fine = Indexed(gram).of(100, [])[0]
     assert len(fine) == MOST_NODES
     every_third = MATERN(gram.points[[100]], gram.points[::3])[0]
     np.testing.assert_allclose(fine, every_third, atol=1e-15)

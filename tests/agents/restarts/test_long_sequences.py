@@ -5,8 +5,7 @@ import pytest
 from sklearn.gaussian_process.kernels import RBF, Matern
 
 import agents
-from agents.restarts.detection import ChangePointDetector, calibrate
-from agents.restarts.detection.detector import largest_statistics
+from agents.restarts.detector import ChangePointDetector, calibrate, largest_statistics
 from agents.restarts.on_alarm import uniform_rounds
 from bandit_envs import Setting
 from bandit_envs.kernels.gram import Gram
@@ -24,14 +23,14 @@ def gram():
 @pytest.mark.parametrize("ridge", RIDGES)
 def test_what_is_extrapolated_is_about_what_is_simulated(gram, ridge, monkeypatch):
     simulated, shorter = (calibrate(gram, NOISE, m, RATE, runs=60, ridge=ridge) for m in (48, 24))
-    monkeypatch.setattr("agents.restarts.detection.detector.MOST_SIMULATED", 24)
+    monkeypatch.setattr("agents.restarts.detector.MOST_SIMULATED", 24)
     extrapolated = calibrate(gram, NOISE, 48, RATE, runs=60, ridge=ridge)
     assert shorter < extrapolated
     assert extrapolated == pytest.approx(simulated, rel=0.3)  # a deviation of each is 15 %
 
 
 def test_the_threshold_of_a_run_is_that_of_all_its_uniform_rounds(gram, monkeypatch):
-    monkeypatch.setattr("agents.restarts.detection.detector.MOST_SIMULATED", 8)
+    monkeypatch.setattr("agents.restarts.detector.MOST_SIMULATED", 8)
     setting = Setting(arms=gram.points, horizon=600, kernel=gram.kernel, noise_std=NOISE)
     agent = agents.make("gp-ucb-cpd", setting, false_alarm_rate=RATE)
     agent.reset(0)

@@ -1,4 +1,4 @@
-r"""The statistics of all even tails of a growing sequence of samples, and the rates of their ridge.
+"""The statistics of all even tails of a growing sequence of samples, and the rates of their ridge.
 
 For the last 2n samples, mu_1 is the ridge regression of the first n and mu_2 of the last n,
 
@@ -6,11 +6,9 @@ For the last 2n samples, mu_1 is the ridge regression of the first n and mu_2 of
 
 and the statistic is the integral of (mu_1 - mu_2)^2 (Avanesov 2020, Algorithm 1). With the weights of both
 halves in one vector a = (w_1, -w_2) and H_ij = volume / N sum_x k(x_i, x) k(x_j, x) it is a'Ha. Responses
-whose level is unknown are centred first: y less the mean of the 2n, in which the weights are linear. A
-centred statistic excludes the part of a level in the difference that the ridge leaves, and is smaller on
-average: with a threshold for responses of known mean it raises fewer false alarms, and finds changes later.
-Where the scale of responses is unknown, statistics are divided by their mean square (centred: their variance)
-in all samples.
+whose level is unknown are centred: y less the mean of the 2n, in which the weights are linear. A centred
+statistic is smaller on average: it raises fewer false alarms, and finds changes later. Where their scale is
+unknown, statistics are divided by their mean square (centred: their variance) in all samples.
 """
 
 from __future__ import annotations
@@ -35,7 +33,7 @@ from bandit_envs.basics.arguments import (
 from bandit_envs.basics.types import Bools, Floats, Ints
 from bandit_envs.kernels.gram import Gram
 
-from ...kernels.amplitude import order_of
+from ..kernels.amplitude import order_of
 
 MOST_NODES = 4096  # of the integral over indexed points; larger sets are thinned evenly
 (_posv,) = get_lapack_funcs(("posv",), dtype=np.float64)
@@ -55,16 +53,8 @@ class Covariates(abc.ABC):
     dim: int
 
     @abc.abstractmethod
-    def profile(self, x: Any) -> Floats:
-        """Return k(x, nodes), (N,)."""
-
-    @abc.abstractmethod
-    def between(self, x: Any, others: list[Any]) -> Floats:
-        """Return k(x, x_i), (m,)."""
-
-    @abc.abstractmethod
-    def own(self, x: Any) -> float:
-        """Return k(x, x)."""
+    def of(self, x: Any, others: list[Any]) -> tuple[Floats, Floats, float]:
+        """Return k(x, nodes), (N,), k(x, x_i), (m,), and k(x, x)."""
 
 
 class Indexed(Covariates):
@@ -73,19 +63,13 @@ class Indexed(Covariates):
     def __init__(self, gram: Gram):
         self.gram, self.kernel = gram, gram.kernel
         self.variance, self.dim = float(gram.diagonal.max()), gram.points.shape[1]
-        step = -(-gram.size // MOST_NODES)
-        self._nodes: slice | Ints = slice(None, None, step)
+        self._nodes = slice(None, None, -(-gram.size // MOST_NODES))
 
-    def profile(self, x: int) -> Floats:
+    def of(self, x: int, others: list[int]) -> tuple[Floats, Floats, float]:
         if not is_integer(x) or not 0 <= x < self.gram.size:
             raise ValueError(f"x must be the index of a point in 0..{self.gram.size - 1}, got {x!r}")
-        return self.gram.column(int(x))[self._nodes]
-
-    def between(self, x: int, others: list[int]) -> Floats:
-        return self.gram.column(x)[others]
-
-    def own(self, x: int) -> float:
-        return float(self.gram.diagonal[x])
+        column = self.gram.column(int(x))
+        return column[self._nodes], column[others], float(self.gram.diagonal[x])
 
 
 class FeatureCovariates(Covariates):
@@ -98,30 +82,24 @@ class FeatureCovariates(Covariates):
             raise ValueError(f"nodes must be {expected} of points to compare at, got shape {np.shape(nodes)}")
         self.variance, self.dim = float(np.max(np.asarray(kernel.diag(self.nodes)))), self.nodes.shape[1]
 
-    def profile(self, x: Floats) -> Floats:
-        return np.asarray(self.kernel(self._row(x), self.nodes), dtype=np.float64)[0]
-
-    def between(self, x: Floats, others: list[Floats]) -> Floats:
-        if not others:
-            return np.empty(0)
-        return np.asarray(self.kernel(self._row(x), np.array(others)), dtype=np.float64)[0]
-
-    def own(self, x: Floats) -> float:
-        return float(np.asarray(self.kernel.diag(self._row(x)))[0])
-
-    def _row(self, x: Floats) -> Floats:
+    def of(self, x: Floats, others: list[Floats]) -> tuple[Floats, Floats, float]:
         row = np.atleast_1d(np.asarray(x, dtype=np.float64))
         if row.shape != (self.dim,) or not np.isfinite(row).all():
             raise ValueError(f"x must be {self.dim} finite feature(s), got {x!r}")
-        return row[None]
+        profile = np.asarray(self.kernel(row[None], self.nodes), dtype=np.float64)[0]
+        between = np.asarray(self.kernel(row[None], np.array(others)))[0] if others else np.empty(0)
+        return (
+            profile,
+            np.asarray(between, dtype=np.float64),
+            float(np.asarray(self.kernel.diag(row[None]))[0]),
+        )
 
 
 class Tails:
     """The m samples of one sequence, with q responses whose tests share their linear systems.
 
-    A new sample costs O(m N), and the tests after it O(m^4) flops in 2m/3 small systems: a block has the same
-    weights as a second half and later as a first half, and they are stored until then. `centred`, (q,), and
-    `scaled` are as for `ChangePointDetector`.
+    A new sample costs O(m N), and the tests after it O(m^4) flops in 2m/3 small systems: the weights of a
+    second half are stored until it is a first half. `centred` and `scaled` are as for `ChangePointDetector`.
     """
 
     def __init__(
@@ -165,21 +143,26 @@ class Tails:
 
     def insert(self, position: int, x: Any, value: Floats) -> None:
         """Insert a sample with its responses, (q,), before the one at a position, or at the end."""
-        profile, between = self.covariates.profile(x), self.covariates.between(x, self._samples)
+        profile, between, variance = self.covariates.of(x, self._samples)
         self._reserve(len(profile))
         m, p = self.count, position
         overlap = self._profile[:m] @ profile * (self._share / len(profile))
         for rows in (self._value, self._gram, self._overlap, self._profile):
             rows[p + 1 : m + 1] = rows[p:m]
         for square, row, own in (
-            (self._gram, between, self.covariates.own(x)),
+            (self._gram, between, variance),
             (self._overlap, overlap, profile @ profile * (self._share / len(profile))),
         ):
             square[: m + 1, p + 1 : m + 1] = square[: m + 1, p:m]
             square[p, : m + 1] = square[: m + 1, p] = np.insert(row, p, own)
         self._value[p], self._profile[p] = np.append(value, 1.0), profile
         self._samples.insert(p, x)
-        self._shift(p)
+        if p < m:  # blocks after it have another start, and those around it are outdated
+            self._weights = {
+                (start + (start >= p), n): weights
+                for (start, n), weights in self._weights.items()
+                if start >= p or start + n <= p
+            }
 
     def statistics(self) -> Floats:
         """Return the integrals of (mu_1 - mu_2)^2 for n = 1, ..., floor(m / 2), (h, q)."""
@@ -192,14 +175,12 @@ class Tails:
             np.negative(second, out=difference[n - 1, :, m - n :])
         flat = self._centre(difference).reshape(half * responses, m)
         found = np.vecdot(flat @ self._overlap[:m, :m], flat).reshape(half, responses)
-        return found / self._squares() if self.scaled and m else found
-
-    def _squares(self) -> Floats:
-        """Return the mean square of each response, (q,); infinite where it is constant up to rounding."""
+        if not (self.scaled and m):
+            return found
         _, value = self.known
         square = (value**2).mean(axis=0)
-        constant = square <= ROUNDING * (self._value[: self.count, :-1] ** 2).mean(axis=0)
-        return np.where(constant, np.inf, square)
+        constant = square <= ROUNDING * (self._value[:m, :-1] ** 2).mean(axis=0)  # up to rounding
+        return found / np.where(constant, np.inf, square)
 
     def _centre(self, difference: Floats) -> Floats:
         """Return weights of responses less the mean over their tail, (h, q + 1, m) -> (h, q, m)."""
@@ -220,16 +201,6 @@ class Tails:
         if failed:
             raise ValueError(f"the kernel is not positive definite at {n} samples; give a larger ridge")
         return weights.T
-
-    def _shift(self, position: int) -> None:
-        """Rename the blocks after a new sample, and drop those around it."""
-        if position == self.count - 1:
-            return
-        self._weights = {
-            (start + (start >= position), n): weights
-            for (start, n), weights in self._weights.items()
-            if start >= position or start + n <= position
-        }
 
     def _reserve(self, nodes: int) -> None:
         if self._profile.shape[1] != nodes:
@@ -290,11 +261,10 @@ class TestRates:
         """Return the paper's rates for a kernel.
 
         Args:
-            kernel: of the function; its smoothness is the smallest of its parts' (Matern: nu; squared
-                exponential, rational quadratic, linear: infinite). Other kernels get the paper's 5/2.
-            volume: the measure of the statistic's integral over the covariates; the default threshold is
-                proportional to it, so that it has no effect by itself. The paper integrates over [0, 5].
-            variance: prior variance of the responses, to which the default threshold is proportional.
+            kernel: of the function; its smoothness is that of its roughest part, see `order_of`.
+            volume: the measure of the statistic's integral over the covariates, to which the default
+                threshold is proportional; the paper integrates over [0, 5].
+            variance: prior variance of the responses, to which it is proportional, too.
             smoothness: a, in place of the kernel's.
             ridge: c; default by `reading`.
             theta: of the integral as scaled by `volume`; default 2.6 volume / 5 times the variance.
@@ -331,11 +301,9 @@ def best_ridge(
     In closed form: with A = K + n rho_n I, K (n, n), and y, responses minus their mean, (n, q), the error at
     sample i is (A^-1 y)_i / (A^-1)_ii.
     """
-    errors = [_left_out(gram, value, replace(rates, ridge=c)) for c in candidates]
+    n, errors = len(value), []
+    for c in candidates:
+        penalty = replace(rates, ridge=c).penalty(n)
+        inverse = np.linalg.inv(gram + penalty * gram.diagonal().max() * np.eye(n))
+        errors.append(np.mean((inverse @ value / inverse.diagonal()[:, None]) ** 2))
     return float(candidates[int(np.argmin(errors))])
-
-
-def _left_out(gram: Floats, value: Floats, rates: TestRates) -> float:
-    n = len(value)
-    inverse = np.linalg.inv(gram + rates.penalty(n) * gram.diagonal().max() * np.eye(n))
-    return float(np.mean((inverse @ value / inverse.diagonal()[:, None]) ** 2))

@@ -1,1 +1,0 @@
-"""Posteriors that forget plays, or give old ones less weight."""
