@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from agent_cases import OF_ARMS, of_each_shape
+from players import FirstArm
 
 import agents
 from agents.acquisition.improvement import MaxMean
@@ -217,34 +218,11 @@ def test_a_file_of_before_there_were_volatile_arms_is_read(tmp_path):
     assert arm in range(12)
 
 
-class FirstArm:
-    """Plays the first arm, be it there or not."""
-
-    def __init__(self, setting: Any):
-        self.arm = 0
-
-    def reset(self, seed: int) -> None:
-        pass
-
-    def act(self, observation: Any) -> int:
-        return self.arm
-
-    def update(self, observation: Any, action: Any, reward: Any, info: dict[str, Any]) -> None:
-        pass
-
-
 def test_an_agent_of_ones_own_that_looks_at_no_mask_is_told_so():
     with pytest.raises(AgentCheckError, match=r"\[available arms\].*method start\(info\)"):
         check_agent(FirstArm, {"volatile": volatile()})
     with pytest.raises(ValueError, match=r"available, got 0, which is missing from round \d+; choose where"):
         evaluate(volatile(), {"mine": FirstArm}, trials=3)
-
-
-def test_a_mask_without_any_arm_is_named_as_such():
-    agent = agents.make("gp-ucb", volatile())
-    agent.reset(0)
-    with pytest.raises(ValueError, match=r"got one of shape \(12,\) without any arm"):
-        agent.start({"action_mask": np.zeros(12, np.int8)})
 
 
 def test_a_mask_that_the_setting_does_not_speak_of_is_not_ignored():
@@ -267,6 +245,9 @@ def test_an_agent_that_learns_regrets_less_than_random_plays_of_volatile_arms():
 
 class FirstThatIsThere(FirstArm):
     """Plays the first arm that is there."""
+
+    def act(self, observation: Any) -> int:
+        return self.arm
 
     def start(self, info: dict[str, Any]) -> None:
         self.arm = int(info["action_mask"].argmax())

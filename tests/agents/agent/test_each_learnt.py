@@ -9,8 +9,6 @@ import numpy as np
 import pytest
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 
-import agents
-from agents import Linear, Tuner
 from agents.algorithms.constrained import constrained_ei
 from agents.beliefs.surface import Surface
 from agents.model.hyperparameters import Fitter, Spreads
@@ -102,24 +100,6 @@ def test_workers_ask_for_nothing_that_is_pending(name):
         nothing = delivery(t, np.empty(0, dtype=int), np.empty(0), np.empty((0, 2)))
         agent.update(SEEN, np.array(asked[-1]) if name == "box" else asked[-1][0], 0.0, nothing)
     assert len(set(asked)) == len(asked)
-
-
-@pytest.mark.long
-def test_a_loaded_tuner_goes_on_by_the_kernels_that_were_found(tmp_path):
-    tuner = Tuner({"x": Linear(0, 1), "y": Linear(0, 1)}, constraints=["one", "other"])
-    assert tuner.plan.agent[1]["refit_every"]
-
-    def told(tuner: Tuner) -> dict[str, Any]:
-        ticket, point = tuner.ask()
-        value, one, other = outcome([point["x"], point["y"]])
-        tuner.tell(ticket, value, {"one": one, "other": other})
-        return point
-
-    for _ in range(14):
-        told(tuner)
-    tuner.save(tmp_path / "tuner.json")
-    again = agents.load(tmp_path / "tuner.json")
-    assert [told(again) for _ in range(5)] == [told(tuner) for _ in range(5)]
 
 
 def test_told_one_after_another_it_fits_once():

@@ -71,16 +71,6 @@ def test_the_file_is_corrected_too_and_not_by_one_that_lacks_the_correction(tmp_
     loaded.save(file)
 
 
-def test_a_corrected_tuner_goes_on_with_other_questions_and_the_same_tickets():
-    tuner = informed()
-    ticket, _ = tuner.ask()
-    tuner.correct(2, 50.0)
-    assert list(tuner.pending) == [ticket]
-    tuner.tell(ticket, 0.0)
-    assert tuner.best.ticket == 2
-    assert tuner.ask()[0] == ticket + 1
-
-
 @pytest.mark.parametrize(
     ("ticket", "options", "message"),
     [

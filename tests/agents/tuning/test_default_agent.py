@@ -169,13 +169,6 @@ def test_more_questions_than_fit_beside_each_other_are_different():
     assert len({round(x, 9) for x in points}) == 90
 
 
-@pytest.mark.long
-def test_a_thousand_questions_at_once_are_different():
-    space = {"x": Linear(0, 1), "y": Linear(0, 1)}
-    points = [tuple(each.values()) for _, each in Tuner(space).ask(1000)]
-    assert len({(round(x, 9), round(y, 9)) for x, y in points}) == 1000
-
-
 def test_once_all_of_a_set_run_some_run_twice():
     tuner = told("set", 2)
     kinds = [each["kind"] for _, each in tuner.ask(12)]

@@ -146,11 +146,6 @@ def test_a_tuner_that_cannot_say_explains_why(options, words):
         tuner.may_stop(price=1.0)
 
 
-def test_a_rule_that_ignores_costs_is_refused_by_a_constrained_tuner():
-    with pytest.raises(ValueError, match='must not be "gap" under constraints'):
-        constrained(("gap", {"eps": 0.1}), 6).may_stop()
-
-
 @pytest.mark.parametrize("options", [{"agent": "random"}, {"contexts": {"z": Linear(0, 1)}}])
 def test_a_rule_is_refused_when_the_tuner_is_made_where_it_could_never_answer(options):
     with pytest.raises(ValueError, match="stopping must be left out"):

@@ -272,18 +272,6 @@ def test_numbers_that_are_none_are_numbers_first():
     assert math.isnan(as_number(np.float64("nan")))
 
 
-def test_it_is_told_of_pending_tickets_and_kept_in_a_file(tmp_path):
-    tuner = Tuner(PARAMETERS, noise_std=0.3, seed=1)
-    tickets = [tuner.ask()[0] for _ in range(3)]
-    for ticket in tickets:
-        tuner.tell(ticket, float(ticket), std=0.1 * (1 + ticket) if ticket else None)
-    tuner.ask()
-    tuner.save(tmp_path / "tuner.json")
-    again = agents.load(tmp_path / "tuner.json")
-    assert again.ask() == tuner.ask()
-    assert again.recommend() == tuner.recommend()
-
-
 @pytest.mark.parametrize(
     ("call", "message"),
     [

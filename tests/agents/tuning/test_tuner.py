@@ -291,12 +291,6 @@ def test_what_is_impossible_is_refused_by_name(build, message):
         build()
 
 
-@pytest.mark.parametrize(("unit", "shift"), [(1e3, 0.0), (1e-3, 7e-3)])
-def test_nor_have_those_of_the_default_agent(unit, shift):
-    plain, other = Tuner(SMALL, seed=2), Tuner(SMALL, seed=2)
-    assert run(plain, score, 12, workers=2) == run(other, lambda p: shift + unit * score(p), 12, workers=2)
-
-
 @pytest.mark.long
 def test_the_default_tuner_finds_good_parameters_with_four_workers():
     tuner = Tuner(SPACE, goal="minimise", num_arms=256)
@@ -304,22 +298,6 @@ def test_the_default_tuner_finds_good_parameters_with_four_workers():
     losses = sorted(loss(p) for p in tuner.plan.parameters.spread(256))
     assert tuner.best.value <= losses[2]
     assert loss(tuner.recommend().parameters) <= losses[5]
-
-
-def test_a_dropped_experiment_may_be_asked_for_again():
-    tuner = Tuner({"x": Categorical(["a", "b"])}, agent=("gp-bucb", {"width": 1e3}), standardise=False)
-    tuner.add({"x": "a"}, 0.0)
-    ticket, parameters = tuner.ask()
-    assert parameters == {"x": "b"}
-    tuner.drop(ticket)
-    assert tuner.ask()[1] == {"x": "b"}  # still the least known
-
-
-def test_a_refused_report_leaves_the_experiment_pending():
-    tuner = told(constraints=["a"])
-    with pytest.raises(ValueError, match="costs"):
-        tuner.tell(0, 1.0)
-    assert list(tuner.pending) == [0]
 
 
 @pytest.mark.parametrize(
