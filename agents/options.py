@@ -4,7 +4,7 @@ Text is no switch and a list no number. An annotation declares a range and a rem
 
     eps: Annotated[float, positive("it is a regret")]
 
-for a factory as for a part that is `Checked`. Functions that hand options on say which by a TypedDict,
+for a factory as for a part that is `CheckedOptions`. Functions that hand options on say which by a TypedDict,
 `**options: Unpack[ModelOptions]`, so that an unknown one is found before the call.
 """
 
@@ -161,7 +161,7 @@ def require_annotated(
             require_one_a_trial(name, value, num_trials)
 
 
-class Checked:
+class CheckedOptions:
     """Check the fields of a dataclass against their annotations, once it is made."""
 
     def __post_init__(self) -> None:
@@ -303,12 +303,7 @@ def one_of(*names: str) -> Option:
 
 def _is_real(value: Any) -> bool:
     """Return whether it is a number, infinity included, that a float can hold."""
-    if not isinstance(value, Real) or isinstance(value, bool | np.bool_):
-        return False
-    try:
-        return not math.isnan(value)
-    except OverflowError:
-        return False
+    return is_number(value) or (isinstance(value, Real) and value in (math.inf, -math.inf))
 
 
 def _are_real(value: Any) -> bool:

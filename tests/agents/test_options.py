@@ -22,7 +22,7 @@ from agents.algorithms.safe import SafeOptions
 from agents.algorithms.separate_models import SeparateModelsAgentOptions
 from agents.model.model import Model
 from agents.objectives.parts import CostModelOptions, PenalisedOptions, model_and_costs, parts_of
-from agents.options import Checked, keywords_of, one_of, positive, probability, typed_dict_of
+from agents.options import CheckedOptions, keywords_of, one_of, positive, probability, typed_dict_of
 from agents.registry import resolve_agent
 from agents.saving.data import require_types
 from bandit_envs import Setting
@@ -92,7 +92,7 @@ def test_every_option_has_its_default_and_effect(options):
             assert f"default {each.default}".lower() in said[key].lower().replace('"', "")
 
 
-@pytest.mark.parametrize("given", ["GPBandit-GP-v0", None, gym.make("GPBandit-GP-v0", num_arms=5)])
+@pytest.mark.parametrize("given", ["GPBandit-GP-v0", None, 3, gym.make("GPBandit-GP-v0", num_arms=5)])
 def test_a_factory_of_what_is_no_setting_names_what_takes_an_environment(given):
     with pytest.raises(
         ValueError, match=r"agent 'gp-ucb': setting must be a Setting; `agents.make\(name, env\)`"
@@ -220,7 +220,7 @@ def test_an_impossible_option_is_named(name, options):
 
 
 @dataclass(frozen=True)
-class Declared(Checked):
+class Declared(CheckedOptions):
     eps: Annotated[float, positive("it is a regret")]
     limit: Annotated[float, probability("it is a share of runs")] | None = None
     bands: Annotated[str, one_of("single", "difference")] = "single"

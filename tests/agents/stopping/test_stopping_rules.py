@@ -227,12 +227,9 @@ def test_the_gain_of_an_outlook_is_that_of_the_plays_that_its_mean_rests_on(name
     """Also of agents in phases, which begin the posterior of their std anew."""
     env = bandit_envs.make("GPBandit-GP-v0", num_arms=15, horizon=60, noise_std=0.5)
     observation, _ = env.reset(seed=1)
-    agent, plays = agents.make(name, env, stopping="plateau"), []
+    agent = agents.make(name, env, stopping="plateau")
     agent.reset(0)
-    for _ in range(50):
-        plays.append(action := agent.act(observation))
-        observation, reward, *_, info = env.step(action)
-        agent.update(observation, action, reward, info)
+    plays, _ = play(env, agent, observation, 50)
     (candidates,) = agent.stopping_candidates()
     model = agent.model
     covariance = model.gram.dense[np.ix_(plays, plays)] / float(np.ravel(model.noise_variance)[0])
