@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from players import FirstArm
+from players import FirstArm, ask_and_tell
 from scipy.stats import norm
 from sklearn.gaussian_process.kernels import RBF
 
@@ -110,10 +110,8 @@ def loss(p):
     return (math.log10(p["rate"]) + 3) ** 2 + 0.1 * (p["depth"] - 5) ** 2 + (p["kernel"] == "poly")
 
 
-def run(tuner, value, rounds, **costs):
-    for _ in range(rounds):
-        ticket, parameters = tuner.ask()
-        tuner.tell(ticket, value(parameters), {name: of(parameters) for name, of in costs.items()})
+def run(tuner, value, rounds):
+    ask_and_tell(tuner, value, rounds)
     return tuner
 
 
