@@ -1,6 +1,7 @@
 """What was really set is told, and what was told wrongly is corrected, in the tuner and in its file."""
 
 import pytest
+from players import ask_and_tell
 
 import agents
 from agents import Integer, Linear, Tuner
@@ -10,9 +11,7 @@ SPACE = {"x": Linear(0, 1, step=0.25), "n": Integer(1, 9)}
 
 def informed(rounds=7, **options):
     tuner = Tuner(SPACE, seed=1, **options)
-    for _ in range(rounds):
-        ticket, parameters = tuner.ask()
-        tuner.tell(ticket, parameters["x"] - 0.1 * parameters["n"])
+    ask_and_tell(tuner, lambda parameters: parameters["x"] - 0.1 * parameters["n"], rounds)
     return tuner
 
 

@@ -228,10 +228,6 @@ def told(**more):
 WRONG = {
     "goal": (lambda: Tuner(SMALL, goal="min"), "goal must be 'maximise' or 'minimise', got 'min'"),
     "parameters": (lambda: Tuner({}), "parameters must be at least one"),
-    "kind": (
-        lambda: Tuner({"x": "0, 1"}),
-        r"parameters\['x'\] must be a range .low, high., a list of choices, one",
-    ),
     "agent": (lambda: Tuner(SMALL, agent="gp-ucbb"), "did you mean 'gp-ucb'"),
     "no agent": (lambda: Tuner(SMALL, agent=""), "unknown agent ''"),
     "agent of no kind": (lambda: Tuner(SMALL, agent=0), "an agent is a name such as .*, a path .* or a"),
@@ -255,10 +251,6 @@ WRONG = {
     "max_pending": (lambda: Tuner(SMALL, max_pending=0), "max_pending must be None or a positive integer"),
     "noise_std": (lambda: Tuner(SMALL, noise_std=-1.0), "noise_std must be None, 0 or positive"),
     "standardise": (lambda: Tuner(SMALL, standardise=1), "standardise must be True or False, got 1"),
-    "value": (
-        lambda: told().tell(0, math.nan),
-        "value must be a finite number; of an experiment that failed call fail",
-    ),
     "costs": (lambda: told().tell(0, 1.0, {"a": 1.0}), "costs must be a dict of exactly none"),
     "missing costs": (
         lambda: told(constraints=["a"]).tell(0, 1.0),
