@@ -161,10 +161,6 @@ def test_widths_and_gains_go_by_name(width, gamma):
 
 BAD = {
     "unknown agent": (lambda: agents.make("gp-ucbb", SETTING), "did you mean 'gp-ucb'"),
-    "unknown option": (
-        lambda: agents.make("gp-ucb", SETTING, beta_scal=2.0),
-        r"unknown option 'beta_scal' of the agent agents\.algorithms\.\w+\.gp_ucb \(did you mean 'beta_scale",
-    ),
     "unknown form": (lambda: start(agents.gp_ucb(SETTING, form="cholesky")), "unknown posterior form"),
     "num_trials": (lambda: agents.gp_ucb(SETTING, num_trials=0), "num_trials must be None or a positive"),
     "beyond": (lambda: play_on(agents.gp_ucb(SETTING, width="rkhs")), r"gamma is known for 0\.\.10 obs"),
@@ -173,13 +169,10 @@ BAD = {
         "an arm in 0..19",
     ),
     "seeds": (lambda: agents.gp_ucb(SETTING, num_trials=2).reset([1]), "seed must be 2 integers"),
-    "no setting": (lambda: agents.make("gp-ucb", 3), "setting must be a Setting"),
     "path": (lambda: agents.make("no.such:Agent", SETTING), "does not lead to a class"),
     "action": (lambda: start(agents.gp_ucb(SETTING)).update(np.zeros(1), 0.5, 0.0, {}), "integer arm"),
     "no info": (lambda: start(agents.gp_ucb(SETTING)).update(np.zeros(1), 1, 0.0, {}), "feedback_mask"),
-    "reward": (lambda: start(agents.gp_ucb(SETTING)).update(np.zeros(1), 1, 0.0, feedback(np.nan)), "finite"),
     "twice": (lambda: twice(agents.gp_ucb(SETTING)), "feedback comes once"),
-    "window": (lambda: start(agents.gp_ucb_sdf(SETTING, window=-1)), "window must not be negative"),
     "round": (lambda: start(agents.gp_ucb(SETTING)).update(np.zeros(1), 1, 0.0, feedback(1.0, 7)), "0..0"),
 }
 

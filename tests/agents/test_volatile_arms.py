@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from agent_cases import OF_ARMS, of_each_shape
-from players import FirstArm
+from players import FirstArm, play
 
 import agents
 from agents.acquisition.improvement import MaxMean
@@ -44,14 +44,8 @@ def volatile(**keywords: Any) -> Problem:
 def actions(problem: Problem, name: str, **options: Any) -> list[int]:
     """An agent's plays; the environment refuses those that are missing."""
     env = BanditEnv(problem)
-    agent, seen, info = begin(env, name, **options)
-    plays = []
-    for _ in range(problem.horizon):
-        plays.append(agent.act(seen))
-        following, reward, *_, info = env.step(plays[-1])
-        agent.update(seen, plays[-1], reward, info)
-        seen = following
-    return plays
+    agent, seen, _ = begin(env, name, **options)
+    return play(env, agent, seen, problem.horizon)[0]
 
 
 def begin(env: BanditEnv, name: str, **options: Any) -> tuple[Any, Any, Any]:
