@@ -1,6 +1,10 @@
-"""Inputs of agents: options of factories, held against their annotations, and facts that fit the setting.
+"""Inputs of agents: options, held against their annotations at the edge, and facts that fit the setting.
 
-Text is no switch and a list no number. Functions that hand options on say which by a TypedDict,
+Text is no switch and a list no number. An annotation declares a range and a remedy too,
+
+    eps: Annotated[float, positive("it is a regret")]
+
+for a factory as for a part that is `CheckedOptions`. Functions that hand options on say which by a TypedDict,
 `**options: Unpack[ModelOptions]`, so that an unknown one is found before the call.
 """
 
@@ -15,26 +19,34 @@ from functools import cache, partial, wraps
 from inspect import Parameter, isfunction, ismethod, signature, unwrap
 from numbers import Real
 from types import NoneType, SimpleNamespace, UnionType
-from typing import Annotated, Any, ParamSpec, TypeVar, Union, Unpack, get_args, get_origin, get_type_hints
+from typing import (
+    Annotated,
+    Any,
+    NamedTuple,
+    ParamSpec,
+    TypeVar,
+    Union,
+    Unpack,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 import numpy as np
 
 from bandit_envs.basics.arguments import (
     LARGEST_COUNT,
     ArgumentError,
-    Kind,
     hint,
     is_count,
     is_integer,
+    is_number,
     require,
     require_seed,
     require_size,
     shown,
 )
 from bandit_envs.basics.types import Floats, Ints
-
-ONE_A_TRIAL = "one a trial"  # marks `PerTrial` among annotations
-PerTrial = Annotated[float | int | Floats | Ints, ONE_A_TRIAL]  # a number for all trials, or one each, (B,)
 
 
 def require_trials(num_trials: int | None) -> None:
@@ -137,16 +149,23 @@ def require_annotated(
         return
     owner = _annotated(takes)
     for name, value in given.items():
-        for kind in (kinds := _kinds(owner, name)):
-            if kind is None or kind.holds(value):
-                break
-        else:
-            words = " or ".join(kind.expected for kind in kinds if kind)
-            default = signature(takes).parameters[name].default
-            remedy = "" if default is Parameter.empty else f"; by default it is {shown(default)}"
-            raise ArgumentError(name, f"must be {words}, got {shown(value)}{remedy}")
+        kinds = _kinds(owner, name)
+        if not any(kind is None or kind.holds(value) for kind in kinds):
+            declared, default = list(filter(None, kinds)), signature(takes).parameters[name].default
+            remedies = [kind.remedy for kind in declared if kind.remedy]
+            if not remedies and default is not Parameter.empty:
+                remedies = [f"by default it is {shown(default)}"]
+            words = " or ".join(kind.expected for kind in declared)
+            raise ArgumentError(name, "; ".join([f"must be {words}, got {shown(value)}", *remedies]))
         if num_trials is not None and PER_TRIAL in kinds:
             require_one_a_trial(name, value, num_trials)
+
+
+class CheckedOptions:
+    """Check the fields of a dataclass against their annotations, once it is made."""
+
+    def __post_init__(self) -> None:
+        require_annotated(type(self), vars(self))
 
 
 def require_absent(options: Mapping[str, Any], names: Collection[str], reason: str) -> None:
@@ -213,7 +232,7 @@ def _annotated(takes: Callable[..., Any]) -> Any:
 
 
 @cache
-def _kinds(owner: Any, name: str) -> list[Kind | None]:
+def _kinds(owner: Any, name: str) -> list[Option | None]:
     """Return the kinds that an argument of a function or a dataclass may be of; None is any."""
     return [_kind(each) for each in alternatives(_resolved(owner).get(name))]
 
@@ -251,21 +270,40 @@ def alternatives(hinted: Any) -> tuple[Any, ...]:
     return get_args(named) if get_origin(named) in (Union, UnionType) else (named,)
 
 
-def _kind(hinted: Any) -> Kind | None:
-    if ONE_A_TRIAL in getattr(hinted, "__metadata__", ()):
-        return PER_TRIAL
+def _kind(hinted: Any) -> Option | None:
+    for declared in getattr(hinted, "__metadata__", ()):
+        if isinstance(declared, Option):
+            return declared
     origin = plain_of(hinted)
     return KINDS.get(origin) if isinstance(origin, type) else None
 
 
+class Option(NamedTuple):
+    """What an argument must be, which values are so, and the remedy where one is not."""
+
+    expected: str
+    holds: Callable[[Any], Any]
+    remedy: str = ""
+
+
+def positive(remedy: str) -> Option:
+    """Declare a positive finite number."""
+    return Option("positive", lambda value: is_number(value) and value > 0, remedy)
+
+
+def probability(remedy: str) -> Option:
+    """Declare a number strictly between 0 and 1."""
+    return Option("in (0, 1)", lambda value: is_number(value) and 0 < value < 1, remedy)
+
+
+def one_of(*names: str) -> Option:
+    """Declare one of some names."""
+    return Option(" or ".join(f'"{name}"' for name in names), lambda value: value in names)
+
+
 def _is_real(value: Any) -> bool:
     """Return whether it is a number, infinity included, that a float can hold."""
-    if not isinstance(value, Real) or isinstance(value, bool | np.bool_):
-        return False
-    try:
-        return not math.isnan(value)
-    except OverflowError:
-        return False
+    return is_number(value) or (isinstance(value, Real) and value in (math.inf, -math.inf))
 
 
 def _are_real(value: Any) -> bool:
@@ -286,14 +324,15 @@ def _is_named(value: Any) -> bool:
     return isinstance(value, Mapping) and all(isinstance(key, str) for key in value)
 
 
-PER_TRIAL = Kind("a number or an array of one a trial", _is_per_trial)
-KINDS: dict[Any, Kind] = {
-    bool: Kind("True or False", lambda value: isinstance(value, bool)),
-    int: Kind("an integer", lambda value: is_integer(value) and abs(value) <= LARGEST_COUNT),
-    float: Kind("a number", _is_real),
-    str: Kind("text", lambda value: isinstance(value, str)),
-    dict: Kind("a dict of names", _is_named),
-    Mapping: Kind("a dict of names", _is_named),
-    np.ndarray: Kind("an array of numbers", _are_real),
-    NoneType: Kind("None", lambda value: value is None),
+PER_TRIAL = Option("a number or an array of one a trial", _is_per_trial)
+KINDS: dict[Any, Option] = {
+    bool: Option("True or False", lambda value: isinstance(value, bool)),
+    int: Option("an integer", lambda value: is_integer(value) and abs(value) <= LARGEST_COUNT),
+    float: Option("a number", _is_real),
+    str: Option("text", lambda value: isinstance(value, str)),
+    dict: Option("a dict of names", _is_named),
+    Mapping: Option("a dict of names", _is_named),
+    np.ndarray: Option("an array of numbers", _are_real),
+    NoneType: Option("None", lambda value: value is None),
 }
+PerTrial = Annotated[float | int | Floats | Ints, PER_TRIAL]  # a number for all trials, or one each, (B,)

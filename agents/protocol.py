@@ -47,16 +47,8 @@ class Features(NamedTuple):
 
 
 # Of an agent that declares none: it may take all into account that its problems ask for.
-UNDECLARED = Features(
-    delay=True,
-    context=True,
-    constraint=True,
-    change=True,
-    noise=True,
-    availability=True,
-    duel=True,
-    outcome=True,
-)
+TAKEN = ("delay", "context", "constraint", "change", "noise", "availability", "duel", "outcome")
+UNDECLARED = Features(**dict.fromkeys(TAKEN, True))
 
 
 def demanded(setting: Any) -> set[str]:
@@ -74,10 +66,8 @@ def demanded(setting: Any) -> set[str]:
 
 def handles(*names: str) -> Callable[[Factory], Factory]:
     """Declare the features of a factory of agents: @handles("delay", "context")."""
-    known = Features.__annotations__
-    require(
-        set(names) <= set(known), "the features that an agent handles", f"among {', '.join(known)}", names
-    )
+    known, what = Features.__annotations__, "the features that an agent handles"
+    require(set(names) <= set(known), what, f"among {', '.join(known)}", names)
     declared = Features(**dict.fromkeys(names, True))
 
     def declare(factory: Factory) -> Factory:

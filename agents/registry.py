@@ -77,7 +77,6 @@ class AgentFactory:
 
     @property
     def _parameters(self) -> Mapping[str, inspect.Parameter]:
-        """Return what the callable takes, or raise for a builtin without a signature."""
         try:
             return inspect.signature(self.make).parameters
         except ValueError:
@@ -274,9 +273,13 @@ def _load(name: Any) -> Callable[..., Any]:
             f"agent, such as a class with the methods {METHODS}, alone or in (agent, options), "
             f"got {shown(name)}"
         )
-    if ":" in name:
-        return _load_path(name)
-    return _point(name).load()
+    if ":" not in name:
+        return _point(name).load()
+    module, _, attribute = name.partition(":")
+    try:
+        return getattr(import_module(module), attribute)
+    except (ImportError, AttributeError) as error:
+        raise ValueError(f"agent path {name!r} does not lead to a class: {error}") from error
 
 
 def _registered_as(spec: Any) -> str:
@@ -294,7 +297,8 @@ def _point(name: str) -> EntryPoint:
         _registered.cache_clear()  # it may have been installed in the meantime
     points = _registered(tuple(sys.path))
     if name not in points:
-        raise ValueError(_unknown(name))
+        among = f"choose one of {', '.join(sorted(points))}, or a path 'package.module:Class'"
+        raise ValueError(f"unknown agent {name!r}{hint(name, sorted(points))}; {among}")
     return points[name]
 
 
@@ -311,17 +315,3 @@ def built_in() -> list[EntryPoint]:
     """Return where the names of our own agents lead."""
     named = [(name, module) for module, written in BUILT_IN.items() for name in written.split()]
     return [EntryPoint(name, f"{__package__}.{of}:{name.replace('-', '_')}", GROUP) for name, of in named]
-
-
-def _load_path(path: str) -> Callable[..., Any]:
-    module, _, name = path.partition(":")
-    try:
-        return getattr(import_module(module), name)
-    except (ImportError, AttributeError) as error:
-        raise ValueError(f"agent path {path!r} does not lead to a class: {error}") from error
-
-
-def _unknown(name: str) -> str:
-    known = names()
-    among = f"choose one of {', '.join(known)}, or a path 'package.module:Class'"
-    return f"unknown agent {name!r}{hint(name, known)}; {among}"

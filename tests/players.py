@@ -21,6 +21,16 @@ class FirstArm:
         pass
 
 
+def ask_and_tell(tuner: Any, value: Any, rounds: int, **asked: Any) -> list[Any]:
+    """Let a tuner ask, and tell it a function of the parameters, with costs of -1; return the questions."""
+    questions = []
+    for _ in range(rounds):
+        ticket, parameters = tuner.ask(**asked)
+        tuner.tell(ticket, value(parameters), dict.fromkeys(tuner.plan.constraints, -1.0))
+        questions.append(parameters)
+    return questions
+
+
 def play(env: Any, agent: Any, observation: Any, rounds: int) -> tuple[list[Any], Any]:
     """Let an agent play; return its actions and the observation after them."""
     actions = []

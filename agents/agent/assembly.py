@@ -19,6 +19,7 @@ from ..protocol import BaseAgent, adapted
 from ..restarts.alarms import CalibratedAlarm
 from ..stopping.by_name import Stops, joined_stops
 from .assumptions import FORM, Learnt
+from .book import plays_of
 from .gp_agent import GPAgent
 from .repeating import repeating, require_repeatable
 
@@ -50,11 +51,6 @@ class TrialList(BaseAgent):
         self.num_trials = len(self.agents)
 
     @property
-    def failed_fits(self) -> Ints:
-        """Count the hyperparameter fits that failed, (B,); 0 in agents that learn none."""
-        return np.array([agent.failed_fits for agent in self.agents])
-
-    @property
     def assumes_bound(self) -> bool:
         """Return True if an agent relies on a default bound, neither given nor published."""
         return any(agent.assumes_bound for agent in self.agents)
@@ -62,13 +58,13 @@ class TrialList(BaseAgent):
     @property
     def alarms(self) -> list[list[int]] | None:
         """Return the rounds after which each trial detected a change; None without a detector."""
-        each = [agent.alarms for agent in self.agents]
-        return None if each[0] is None else each
+        return self._each(lambda agent: agent.alarms)
 
     privileged = of_first("privileged")
     feedback_window = of_first("feedback_window")
     takes_stopping = of_first("takes_stopping")
     unit_is_known = of_first("unit_is_known")
+    failed_fits = _of_each("failed_fits")
     refuted = _of_each("refuted")
     infeasible = _of_each("infeasible")
     infeasible_since = _of_each("infeasible_since")
@@ -77,8 +73,13 @@ class TrialList(BaseAgent):
     @property
     def stops(self) -> Stops | None:
         """Return when each rule of the option `stopping` first said stop; None without the option."""
-        each = [agent.stops for agent in self.agents]
-        return None if each[0] is None else joined_stops(each)
+        each = self._each(lambda agent: agent.stops)
+        return None if each is None else joined_stops(each)
+
+    def _each(self, ask: Callable[..., Any], *rows: Any) -> list[Any] | None:
+        """Ask every agent about its own trial's rows, (B, ...) each; None where the agents do not say."""
+        each = [ask(agent, *own) for agent, *own in zip(self.agents, *rows, strict=True)]
+        return None if each[0] is None else each
 
     def reset(self, seed: Any) -> None:
         for agent, each in zip(self.agents, seeds_of(seed, self.num_trials), strict=True):
@@ -93,7 +94,6 @@ class TrialList(BaseAgent):
         return all(agent.offer(own) for agent, own in zip(self.agents, each, strict=True))
 
     def act(self, observation: Floats) -> Any:
-        """Choose for the observed context of each trial, (B, dz) -> arms (B,) or actions (B, d)."""
         return np.array([agent.act(row) for agent, row in zip(self.agents, observation, strict=True)])
 
     def update(self, observation: Floats, action: Any, reward: Any, info: dict[str, Any]) -> None:
@@ -102,29 +102,26 @@ class TrialList(BaseAgent):
 
     def propensity(self, observation: Floats, action: Any) -> Floats | None:
         """Return the probability of each trial's arm, (B,); None where the agents do not say."""
-        each = [agent.propensity(*own) for agent, *own in zip(self.agents, observation, action, strict=True)]
-        return None if each[0] is None else np.array(each, dtype=np.float64)
+        each = self._each(lambda agent, *own: agent.propensity(*own), observation, action)
+        return None if each is None else np.array(each, dtype=np.float64)
 
     def drop(self, rounds: Ints, trial: Ints | None = None) -> None:
-        rounds = np.atleast_1d(np.asarray(rounds, dtype=np.int64))
-        trial = np.zeros_like(rounds) if trial is None else np.asarray(trial, dtype=np.int64)
+        trial, rounds = plays_of(rounds, trial)
         for i in np.unique(trial).tolist():
             self.agents[i].drop(rounds[trial == i])
 
     def posterior(self, observation: Floats) -> tuple[Floats, Floats]:
         """Return mean and std of the arms' mean rewards, (B, A) each; see `GPAgent.posterior`."""
-        each = zip(self.agents, observation, strict=True)
-        return _stacked([agent.posterior(row) for agent, row in each])
+        return _stacked(self._each(lambda agent, row: agent.posterior(row), observation))
 
     def beliefs(self, observation: Floats) -> list[tuple[Floats, Floats]] | None:
         """Return mean and std of reward and costs in each trial, (B, A) each; see `GPAgent.beliefs`."""
-        each = [agent.beliefs(row) for agent, row in zip(self.agents, observation, strict=True)]
-        return None if each[0] is None else [_stacked(quantity) for quantity in zip(*each, strict=True)]
+        each = self._each(lambda agent, row: agent.beliefs(row), observation)
+        return None if each is None else [_stacked(quantity) for quantity in zip(*each, strict=True)]
 
     def believed(self, observation: Floats, action: Any) -> tuple[Floats, Floats]:
         """Return mean and std of one action per trial, (B,) each; see `GPAgent.believed`."""
-        each = zip(self.agents, observation, action, strict=True)
-        mean, std = _stacked([agent.believed(row, own) for agent, row, own in each])
+        mean, std = _stacked(self._each(lambda agent, *own: agent.believed(*own), observation, action))
         return mean[:, 0], std[:, 0]
 
     def recommend(self, observation: Floats | None = None, among: Any = None) -> Recommendation:
@@ -135,7 +132,7 @@ class TrialList(BaseAgent):
         return Recommendation(np.array(action), np.array(point), mean, std)
 
 
-def _stacked(each: Sequence[tuple[Floats, Floats]]) -> tuple[Floats, Floats]:
+def _stacked(each: Any) -> tuple[Floats, Floats]:
     """Return mean and std of all trials, (B, ...) each, from those of each."""
     mean, std = (np.stack(part) for part in zip(*each, strict=True))
     return mean, std

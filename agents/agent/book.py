@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -65,10 +66,10 @@ class Book:
         try:
             point = self._pending[rounds, trial]
         except IndexError:
-            raise ValueError(self._unknown(rounds)) from None
+            raise self._refused(rounds) from None
         # Lists: the few entries of a round are compared faster in Python than by two numpy reductions.
         if min(point.tolist(), default=0) < 0 or min(rounds.tolist(), default=0) < 0:
-            raise ValueError(self._again(rounds) if (point == COLLECTED).any() else self._unknown(rounds))
+            raise self._refused(rounds, bool((point == COLLECTED).any()))
         self._pending[rounds, trial] = COLLECTED
         return point
 
@@ -119,17 +120,23 @@ class Book:
         try:
             point = self._pending.item(round_, trial)
         except IndexError:
-            raise ValueError(self._unknown(round_)) from None
+            raise self._refused(round_) from None
         if point < 0 or round_ < 0:
-            raise ValueError(self._again(round_) if point == COLLECTED else self._unknown(round_))
+            raise self._refused(round_, point == COLLECTED)
         self._pending[round_, trial] = COLLECTED
         return point
 
-    def _again(self, rounds: int | Ints) -> str:
-        return f"feedback comes once, got round(s) {rounds} again"
+    def _refused(self, rounds: int | Ints, again: bool = False) -> ValueError:
+        words = f"feedback comes once, got round(s) {rounds} again"
+        return ValueError(
+            words if again else f"feedback_step must name rounds in 0..{self.rounds}, got {rounds}"
+        )
 
-    def _unknown(self, rounds: int | Ints) -> str:
-        return f"feedback_step must name rounds in 0..{self.rounds}, got {rounds}"
+
+def plays_of(rounds: Any, trial: Any = None) -> tuple[Ints, Ints]:
+    """Return trials and rounds of some plays, (n,) each, of one trial's rounds or of several trials'."""
+    rounds = np.atleast_1d(np.asarray(rounds, dtype=np.int64))
+    return np.zeros_like(rounds) if trial is None else np.asarray(trial, dtype=np.int64), rounds
 
 
 def _columns(num_costs: int) -> np.dtype:

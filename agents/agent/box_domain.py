@@ -98,8 +98,9 @@ class BoxDomain(Domain):
 
     def proposed(self, agent: Playing, observation: Floats | None, among: Any) -> Proposed:
         context = self.context(agent, np.zeros(1) if observation is None else observation)
-        if among is None:
-            arms = self._most_worth(agent, context)[None]
+        if among is None:  # the search draws from a copy of the generator, for a question changes no play
+            worth, none, rng = ExpectedWorth(agent.objective), self._no_incumbent, deepcopy(self._rng)
+            arms = self._best(agent, worth, none, context, 0.0, np.zeros(1), rng, worth=True)[None]
             among = self.setting.to_action(arms)
         else:
             arms = arms_of(self.setting, among, "among")
@@ -117,11 +118,6 @@ class BoxDomain(Domain):
         if agent.objective.infeasible is not None:
             agent._note_infeasible(agent.objective.infeasible)
         return arm
-
-    def _most_worth(self, agent: Playing, context: Floats) -> Floats:
-        """Return the arm to recommend, (d,); the search draws from a copy, for a question changes no play."""
-        rule, none, rng = ExpectedWorth(agent.objective), self._no_incumbent, deepcopy(self._rng)
-        return self._best(agent, rule, none, context, 0.0, np.zeros(1), rng, worth=True)
 
     def _best(
         self,

@@ -160,9 +160,14 @@ def _stopping_candidates(
     """Return each trial's candidates, points with these numbers, (n,), and noise variances, (B, n)."""
     joint = points.joint(agent.belief)
     known = agent.objective.beliefs(joint.mean, joint.std, points)
-    require_reward_model(known)
+    if known is None:  # it models something else than the reward, such as the reward less a penalty
+        without = "must be left out where the reward has no model of its own"
+        remedy = 'take an agent that models reward and costs apart, such as "constrained-ei"'
+        raise ArgumentError("stopping", f"{without}; {remedy}")
     mean, std = known[0]
-    price, unit = costs_of(agent).at(points).expected, unit_of_values(agent)
+    price = costs_of(agent).at(points).expected
+    # By how much a value's unit exceeds the reward's, (B,).
+    unit = agent.objective.in_reward_units(np.zeros(agent._size), np.ones(agent._size))[1]
     noise = noise * unit[:, None] ** 2
     return [
         StoppingCandidates(
@@ -173,7 +178,7 @@ def _stopping_candidates(
             played=played[i],
             noise=noise[i],
             cost=price[i],
-            covariance=partial(_scaled, joint, i, unit[i] ** 2),
+            covariance=partial(_scaled_covariance, joint, i, unit[i] ** 2),
             costs=tuple(_cost(points, i, *each) for each in agent.objective.cost_beliefs()),
             **_facts(agent, i),
         )
@@ -183,11 +188,11 @@ def _stopping_candidates(
 
 def _cost(points: Points, i: int, belief: Belief, zero: Floats, unit: Floats) -> CandidateCosts:
     joint = points.joint(belief)
-    scaled = partial(_scaled, joint, i, unit[i] ** 2)
-    return CandidateCosts(zero[i] + unit[i] * joint.mean[i], unit[i] * joint.std[i], scaled)
+    covariance = partial(_scaled_covariance, joint, i, unit[i] ** 2)
+    return CandidateCosts(zero[i] + unit[i] * joint.mean[i], unit[i] * joint.std[i], covariance)
 
 
-def _scaled(joint: Joint, trial: int, scale: float, point: Ints, other: Ints) -> Floats:
+def _scaled_covariance(joint: Joint, trial: int, scale: float, point: Ints, other: Ints) -> Floats:
     return scale * joint.covariance(trial, point, other)
 
 
@@ -200,20 +205,6 @@ def _cloud(agent: Playing, factor: Any, look: int) -> Floats:
     centres = np.repeat((best - low) / span, EACH, axis=0)
     near = [around(centres, width, rng) for width in WIDTHS]
     return low + np.vstack([unit, *near]) * span
-
-
-def require_reward_model(known: Any) -> None:
-    """Raise where an agent models something else than the reward, such as the reward less a penalty."""
-    remedy = 'take an agent that models reward and costs apart, such as "constrained-ei"'
-    if known is None:
-        without = "must be left out where the reward has no model of its own"
-        raise ArgumentError("stopping", f"{without}; {remedy}")
-
-
-def unit_of_values(agent: Playing) -> Floats:
-    """Return by how much a value's unit exceeds the reward's, (B,)."""
-    zero, one = np.zeros(agent._size), np.ones(agent._size)
-    return agent.objective.in_reward_units(zero, one)[1]
 
 
 def noise_of(agent: Playing) -> Floats:
@@ -246,7 +237,6 @@ def _facts(agent: Playing, trial: int) -> dict[str, Any]:
             assumed = int(np.count_nonzero(~used))
         if len(here) and here[-1]:
             latest = int(rows.point[-1]), float(rows.reward[-1])
-    rng = agent.streams.of_round("stopping", agent.round * PATIENCE)[trial]
     return {
         "plays": agent.round,
         "pending": int(agent.book.num_pending[trial]) if agent.setting.max_delay else 0,
@@ -256,5 +246,5 @@ def _facts(agent: Playing, trial: int) -> dict[str, Any]:
         "kept": kept,
         "settled": bool(np.broadcast_to(agent.objective.settled(agent.round), agent._size)[trial]),
         "latest": latest,
-        "rng": rng,
+        "rng": agent.streams.of_round("stopping", agent.round * PATIENCE)[trial],
     }

@@ -13,21 +13,8 @@ import numpy as np
 from ..named import takes_rngs
 
 # The order names the children: append, never insert.
-ROLES = (
-    "ties",
-    "samples",
-    "fits",
-    "search",
-    "rule",
-    "belief",
-    "objective",
-    "restart",
-    "turns",
-    "first plays",
-    "stopping",
-    "order",
-    "propensities",
-)
+ROLES = ("ties", "samples", "fits", "search", "rule", "belief", "objective", "restart", "turns")
+ROLES += ("first plays", "stopping", "order", "propensities")
 NOTED_AS = {"search": "candidates"}  # in notes of saved agents
 State = list[int]  # of one generator
 
@@ -37,18 +24,13 @@ class Streams:
 
     def __init__(self, seeds: Sequence[int]):
         self._seeds = list(map(int, seeds))
-        self._made: dict[str, list[np.random.Generator]] = {}
+        self.made: dict[str, list[np.random.Generator]] = {}  # so far, by role
 
     def of(self, role: str) -> list[np.random.Generator]:
         """Return the generators of a role, one per trial; later calls return the same objects."""
-        if role not in self._made:
-            self._made[role] = self._children(ROLES.index(role))
-        return self._made[role]
-
-    @property
-    def made(self) -> dict[str, list[np.random.Generator]]:
-        """Return the generators made so far, by role."""
-        return dict(self._made)
+        if role not in self.made:
+            self.made[role] = self._children(ROLES.index(role))
+        return self.made[role]
 
     def of_round(self, role: str, t: int) -> list[np.random.Generator]:
         """Return generators of a role for round t = 0, 1, ... alone, independent of earlier draws."""

@@ -33,21 +33,15 @@ from ..stopping.by_name import Stopping, make_rules
 from ..stopping.stopping_candidates import StoppingCandidates
 from ..widths.base import ONE
 from .assumptions import Given
-from .book import NO_ROUNDS, Book
+from .book import NO_ROUNDS, Book, plays_of
 from .box_domain import BoxDomain
 from .domain import TIE, Domain, FiniteSet, chances
 from .generators import Resumable, Streams, build
 from .queries import NEVER, Answers
 from .repeating import RepeatedArms
-from .single_trial import ChoosingAgent
 
 
-def domain_of(model: Model) -> Domain:
-    """Return the arms of a finite set, or the points of a box."""
-    return BoxDomain(model) if model.setting.continuous else FiniteSet(model)
-
-
-class GPAgent(Answers, Resumable, ChoosingAgent):
+class GPAgent(Answers, Resumable):
     """An agent that scores points with a rule on its belief and plays the best.
 
     With `num_trials=B` it plays a batch of B trials, with a leading axis in every array, and exactly the
@@ -62,7 +56,7 @@ class GPAgent(Answers, Resumable, ChoosingAgent):
         objective: builds what is maximised from the model and the number of trials.
         restart: builds what says when to start over, from the model and the number of trials.
         assumptions: builds what says when the model changes, from the model and the generators.
-        domain: builds from the model what finds the best of the arms, or of the points of a box.
+        domain: builds from the model what finds the best point; None is of the arms, or of the box.
     """
 
     takes_stopping = True
@@ -78,12 +72,12 @@ class GPAgent(Answers, Resumable, ChoosingAgent):
         objective: Callable[[Model, int], Objective] = Reward,
         restart: Callable[[Model, int], Restart] = Never,
         assumptions: Callable[[Model, Streams], Given] = Given,
-        domain: Callable[[Model], Domain] = domain_of,
+        domain: Callable[[Model], Domain] | None = None,
     ):
         require_trials(num_trials)
         self.setting, self.num_trials, self._rule_of = model.setting, num_trials, rule_of
         self._parts = belief, incumbent, objective, restart, assumptions
-        self.domain = domain(model)
+        self.domain = (domain or (BoxDomain if model.setting.continuous else FiniteSet))(model)
         model = self.domain.prepared(model)
         self._given, self._size = model, num_trials or 1
         self.learns, self.unit_is_known = model.learning is not None, model.unit_is_known
@@ -201,7 +195,6 @@ class GPAgent(Answers, Resumable, ChoosingAgent):
         return delivery, delivery if values is reward else delivery.with_values(values)
 
     def _follow(self) -> None:
-        """Follow the changes of the objective at the end of a round."""
         self._revise(self.objective.end_round(self.round))
 
     def stopping_candidates(self, snap: Any = None, look: int = 0) -> list[StoppingCandidates]:
@@ -231,8 +224,7 @@ class GPAgent(Answers, Resumable, ChoosingAgent):
             self._learn_again(trial)
 
     def drop(self, rounds: Ints, trial: Ints | None = None) -> None:
-        rounds = np.atleast_1d(np.asarray(rounds, dtype=np.int64))
-        trial = np.zeros_like(rounds) if trial is None else np.asarray(trial, dtype=np.int64)
+        trial, rounds = plays_of(rounds, trial)
         played = self.book.drop(trial, rounds)
         known = self.book.counts(trial, rounds)
         gone = trial[known], played[known], self.round - rounds[known]

@@ -22,6 +22,7 @@ from ..model.rounds import Delivery, in_time
 from ..options import require_reset, require_trials, seeds_of
 from ..protocol import BaseAgent
 from .assembly import TrialList, assemble, of_first
+from .book import plays_of
 from .generators import Streams, build
 from .gp_agent import GPAgent
 
@@ -127,8 +128,7 @@ class ModelEnsemble(BaseAgent):
     def drop(self, rounds: Ints, trial: Ints | None = None) -> None:
         for agent in self.agents:
             agent.drop(rounds, trial)
-        rounds = np.atleast_1d(np.asarray(rounds, dtype=np.int64))
-        self._record.drop(np.zeros_like(rounds) if trial is None else np.asarray(trial), rounds)
+        self._record.drop(*plays_of(rounds, trial))
 
     def posterior(self, observation: Floats) -> tuple[Floats, Floats]:
         """Return the leading candidate's mean and std of each arm's mean reward; see `GPAgent`."""

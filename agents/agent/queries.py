@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from bandit_envs.basics.types import Bools, Floats, Ints
-from bandit_envs.problem.setting import Setting
 
 from ..acquisition.candidates import Rule
 from ..beliefs.base import Belief
@@ -18,19 +17,18 @@ from ..model.defaults import rests_on_default
 from ..objectives.base import Objective
 from ..options import require_context, require_reset
 from ..restarts.base import Restart
-from ..stopping.by_name import Stopping, Stops
+from ..stopping.by_name import Stops
 from .assumptions import Given
 from .domain import Domain
+from .single_trial import ChoosingAgent
 
 NEVER = -1
 REWARD = 0  # index of the reward among the quantities of `beliefs`
 
 
-class Answers:
+class Answers(ChoosingAgent):
     """Queries about points; a subclass builds the parts at reset and updates them."""
 
-    setting: Setting
-    num_trials: int | None
     _size: int  # B, 1 of one environment
     domain: Domain
     _only_context: Ints  # (B,) zeros
@@ -41,8 +39,6 @@ class Answers:
     assumptions: Given
     _lost: Bools | None  # (B,) where the last choice had no feasible action; None before a test
     _lost_since: Ints  # (B,) the first such round, -1 where there is none
-    stopping: Stopping | None
-    round: int  # -1 before the first reset
     t: Ints  # (B,) rounds started since the trial last began
 
     @property

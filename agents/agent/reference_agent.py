@@ -13,7 +13,7 @@ from bandit_envs.problem.setting import Setting
 
 from ..model.choice import Recommendation, arms_among, arms_of, offered_in, require_offered
 from ..options import one_seed, require_arms, require_context, require_costs, require_reset
-from .book import Book
+from .book import Book, plays_of
 from .single_trial import ChoosingAgent
 
 TINY = np.finfo(np.float64).tiny
@@ -92,7 +92,6 @@ class ReferenceAgent(ChoosingAgent):
         self.round = 0
 
     def offer(self, arms: Bools) -> bool:
-        """Let the next choice alone be among some arms, (A,), whatever was chosen for this round before."""
         self._arm = None
         return super().offer(arms)
 
@@ -122,8 +121,7 @@ class ReferenceAgent(ChoosingAgent):
         self.round += 1
 
     def drop(self, rounds: Ints) -> None:
-        rounds = np.atleast_1d(np.asarray(rounds, dtype=np.int64))
-        self.book.drop(np.zeros_like(rounds), rounds)
+        self.book.drop(*plays_of(rounds))
 
     def recommend(self, observation: Floats | None = None, among: Any = None) -> Recommendation:
         """Return the arm that is preferred among those with delivered values, else any; it has no model."""

@@ -18,7 +18,7 @@ from ..model.model import Model
 from ..model.rounds import Delivery
 from ..options import one_seed, require_absent, require_arms, require_context, require_once, require_reset
 from ..protocol import BaseAgent
-from .book import Book
+from .book import Book, plays_of
 from .generators import Streams
 
 HERE = np.zeros(1, dtype=np.int64)  # index of the only context, and of the only trial
@@ -74,8 +74,8 @@ class ArmAgent(ChoosingAgent):
         self.round += 1
 
     def drop(self, rounds: Ints) -> None:
-        rounds = np.atleast_1d(np.asarray(rounds, dtype=np.int64))
-        self.dropped(rounds, self.book.drop(np.zeros_like(rounds), rounds))
+        trial, rounds = plays_of(rounds)
+        self.dropped(rounds, self.book.drop(trial, rounds))
 
     def recommend(self, observation: Floats | None = None, among: Any = None) -> Recommendation:
         """Recommend the arm of the largest worth among some, by default all; see `Answers.recommend`."""

@@ -22,13 +22,13 @@ import numpy as np
 from sklearn.gaussian_process import kernels
 from sklearn.gaussian_process.kernels import Kernel
 
-from bandit_envs.basics.arguments import Kind, is_integer, shown
+from bandit_envs.basics.arguments import is_integer, shown
 from bandit_envs.basics.types import Floats
 from bandit_envs.kernels.kernels import LinkedKernel, OnColumns, TableKernel
 from bandit_envs.laws import delays, movement, outcomes, play_costs
 from bandit_envs.problem.setting import Setting
 
-from ..options import KINDS, alternatives, named_of, plain_of
+from ..options import KINDS, Option, alternatives, named_of, plain_of
 
 NUMERIC = "biuf"  # dtype kinds that are numbers
 DTYPE = re.compile(rf"[<>|=]?[{NUMERIC}]\d{{1,2}}")  # numpy's names of these types
@@ -267,4 +267,4 @@ def _is_numeric(value: Any) -> bool:
 
 
 # Files hold integers of any size, such as states of generators, and a number where all of an array are alike.
-IN_FILES = KINDS | {int: Kind("an integer", is_integer), np.ndarray: Kind("numbers", _is_numeric)}
+IN_FILES = KINDS | {int: Option("an integer", is_integer), np.ndarray: Option("numbers", _is_numeric)}

@@ -6,27 +6,29 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Annotated
 
 import numpy as np
 from scipy.special import betaincinv
 
-from bandit_envs.basics.arguments import ArgumentError, require_choice, require_positive, require_probability
+from bandit_envs.basics.arguments import ArgumentError
 from bandit_envs.basics.types import Floats
 
 from ..acquisition.improvement import change_of_lead, gittins_index, log_expected_improvement
+from ..options import CheckedOptions, one_of, positive, probability
 from ..widths.base import Width
 from .stopping_candidates import LIKELY, MOST_JOINT, StoppingCandidates, StopVerdict
 
-EPS = "it is the regret that is good enough, in units of the reward"
+Eps = Annotated[float, positive("it is the regret that is good enough, in units of the reward")]
 MOST_CANDIDATES = 5  # plays that are tested, those that are best in most draws
 FIRST_DRAWS, GROWTH = 16, 1.5  # of the i-th look, 16 x 1.5^(i - 1)
 MOST_LOOKS = 40  # with which 10^8 draws are made
 ZETA = 0.1 / 1.1  # so that sum_i ZETA i^-1.1 <= 1
-REMEDY = "it is what a unit of cost is worth, in units of the reward"
+Price = Annotated[float, positive("it is what a unit of cost is worth, in units of the reward")]
 LAST_FIRST = 21  # the last of the first rounds, whose median the threshold is taken from
 
 
-class OnceReady:
+class OnceReady(CheckedOptions):
     """Base of rules, which stop nothing while no play can be recommended, or only from made-up values."""
 
     def __call__(self, candidates: StoppingCandidates) -> StopVerdict:
@@ -56,10 +58,7 @@ class Gap(OnceReady):
     """
 
     width: Width
-    eps: float
-
-    def __post_init__(self) -> None:
-        require_positive("eps", self.eps, EPS)
+    eps: Eps
 
     def verdict(self, candidates: StoppingCandidates) -> StopVerdict:
         gap, best = gap_of(candidates, self.width)
@@ -94,12 +93,8 @@ class BestArm(OnceReady):
     """
 
     width: Width
-    eps: float
-    bands: str = "single"
-
-    def __post_init__(self) -> None:
-        require_positive("eps", self.eps, EPS)
-        require_choice("bands", self.bands, ("single", "difference"))
+    eps: Eps
+    bands: Annotated[str, one_of("single", "difference")] = "single"
 
     def verdict(self, candidates: StoppingCandidates) -> StopVerdict:
         width = width_now(self.width, candidates)
@@ -135,16 +130,10 @@ class RegretBound(OnceReady):
         most: draws of a round.
     """
 
-    eps: float
-    delta: float = 0.05
-    error: float = 0.01
-    most: int = 4096
-
-    def __post_init__(self) -> None:
-        require_positive("eps", self.eps, EPS)
-        require_probability("delta", self.delta, "it is the share of runs that may break the promise")
-        require_probability("error", self.error, "it is the share of runs that draws may stop falsely")
-        require_positive("most", self.most, "it is a number of draws")
+    eps: Eps
+    delta: Annotated[float, probability("it is the share of runs that may break the promise")] = 0.05
+    error: Annotated[float, probability("it is the share of runs that draws may stop falsely")] = 0.01
+    most: Annotated[int, positive("it is a number of draws")] = 4096
 
     def verdict(self, candidates: StoppingCandidates) -> StopVerdict:
         if len(candidates.mean) > MOST_JOINT:
@@ -192,10 +181,7 @@ class ByPrice(OnceReady):
         price: p > 0.
     """
 
-    price: float
-
-    def __post_init__(self) -> None:
-        require_positive("price", self.price, REMEDY)
+    price: Price
 
     def verdict(self, candidates: StoppingCandidates) -> StopVerdict:
         gain, price = self.gain(candidates), self.price * candidates.cost
@@ -274,15 +260,10 @@ class MinimaGap(OnceReady):
     """
 
     width: Width
-    threshold: float | None = None
-    share: float = 0.01
+    threshold: Annotated[float, positive("it is in units of the reward")] | None = None
+    share: Annotated[float, positive("it is a share of the first rounds' median")] = 0.01
     _before: StoppingCandidates | None = field(default=None, repr=False)
     _seen: list[float] = field(default_factory=list, repr=False)
-
-    def __post_init__(self) -> None:
-        require_positive("share", self.share, "it is a share of the first rounds' median")
-        if self.threshold is not None:
-            require_positive("threshold", self.threshold, "it is in units of the reward")
 
     def __call__(self, candidates: StoppingCandidates) -> StopVerdict:
         verdict = super().__call__(candidates)
@@ -329,11 +310,8 @@ class Plateau(OnceReady):
         share: of the inter-quartile range of all values; 0 asks for no growth at all.
     """
 
-    rounds: int = 5
+    rounds: Annotated[int, positive("it is a number of values")] = 5
     share: float = 0.01
-
-    def __post_init__(self) -> None:
-        require_positive("rounds", self.rounds, "it is a number of values")
 
     def verdict(self, candidates: StoppingCandidates) -> StopVerdict:
         values = candidates.values

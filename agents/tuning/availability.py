@@ -39,10 +39,8 @@ class Possible:
             return False
         if self.rule is None:
             return True
-        answer = self.rule(**values)
-        require(
-            isinstance(answer, bool | np.bool_), "possible", "a function that returns True or False", answer
-        )
+        answer, words = self.rule(**values), "a function that returns True or False"
+        require(isinstance(answer, bool | np.bool_), "possible", words, answer)
         return bool(answer)
 
     def mask(self, features: Floats) -> Bools:
@@ -103,26 +101,18 @@ class Available:
 
 def completed(space: Space, entries: Sequence[Values], number: int) -> list[Values]:
     """Return points that agree with the entries and cover the space, about so many in all."""
-    points: list[Values] = []
+    points, each = [], max(number // len(entries), 1)
     for entry in entries:
         whole = len(entry) == len(space.kinds)
-        points += (
-            [entry] if whole else [each | entry for each in space.spread(max(number // len(entries), 1))]
-        )
+        points += [entry] if whole else [point | entry for point in space.spread(each)]
     return points
 
 
-def checked_only(space: Space, given: Any) -> tuple[Values, ...]:
-    """Return the entries of an argument `only`, at least one, or raise; () for None."""
+def checked_entries(argument: str, space: Space, given: Any, fewest: int = 0) -> tuple[Values, ...]:
+    """Return the entries of an argument that is None, a dict or a list of dicts, or raise."""
     if given is None:
         return ()
-    found = checked_entries("only", space, given)
-    require(found, "only", ENTRIES, given)
-    return found
-
-
-def checked_entries(argument: str, space: Space, given: Any) -> tuple[Values, ...]:
-    """Return the entries of an argument that is None, a dict or a list of dicts, or raise."""
-    entries = [given] if isinstance(given, dict) else () if given is None else given
-    require(isinstance(entries, Sequence) and not isinstance(entries, str), argument, ENTRIES, given)
+    entries = [given] if isinstance(given, dict) else given
+    listed = isinstance(entries, Sequence) and not isinstance(entries, str) and len(entries) >= fewest
+    require(listed, argument, ENTRIES, given)
     return tuple(space.check_some(f"{argument}[{i}]", entry) for i, entry in enumerate(entries))

@@ -73,9 +73,9 @@ class Continuum(abc.ABC):
     A number's share is its place on the scale, low at 0 and high at 1; results from outside have others.
     """
 
-    low: float
-    high: float
-    step: float | None = None
+    low: Any
+    high: Any
+    step: Any = None
     width = 1
 
     @abc.abstractmethod
@@ -229,9 +229,8 @@ def require_near(scale: Continuum, name: str, number: float) -> None:
     )
     require(not scale.fixed or number == scale.low, name, remedy, number)
     share = float(scale.share(np.array([number], dtype=np.float64))[0])
-    require(
-        abs(share) <= FARTHEST, name, f"within {FARTHEST:g} ranges of [{scale.low:g}, {scale.high:g}]", number
-    )
+    words = f"within {FARTHEST:g} ranges of [{scale.low:g}, {scale.high:g}]"
+    require(abs(share) <= FARTHEST, name, words, number)
 
 
 def _logs(ratios: Floats) -> Floats:

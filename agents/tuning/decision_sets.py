@@ -111,12 +111,10 @@ class DistinctPoints:
 
     def __init__(self, space: Space, given: list[Values]):
         self.space = space
-        self.values: list[Values] = []
-        self._index: dict[bytes, int] = {}
+        points: dict[bytes, Values] = {}
         for values in given:
-            if values not in self:
-                self._index[self._key(values)] = len(self.values)
-                self.values.append(values)
+            points.setdefault(self._key(values), values)
+        self.values, self._index = list(points.values()), {key: i for i, key in enumerate(points)}
 
     def __contains__(self, values: Values) -> bool:
         return self._key(values) in self._index
@@ -149,9 +147,8 @@ class FiniteDecisionSet:
         only: Sequence[Values] = (),
     ):
         self.plan = plan
-        self.arms = DistinctPoints(
-            plan.parameters, [*covering(plan), *plan.safe, *played, *self._added(only)]
-        )
+        points = [*covering(plan), *plan.safe, *played, *self._added(only)]
+        self.arms = DistinctPoints(plan.parameters, points)
         self.contexts = DistinctPoints(plan.contexts, contexts)
         self.features = self.arms.features  # (A, d)
         self.setting = Setting(
@@ -223,12 +220,9 @@ def covering(plan: TunerPlan) -> list[Values]:
     while len(found) < plan.num_arms and number < min(plan.parameters.size, SPARSE * plan.num_arms):
         number *= 2
         found = [each for each in plan.parameters.spread(number) if rule(each)]
-    require(
-        len(found) > 0,
-        "never" if plan.possible is None else "possible",
-        f"a rule that leaves some parameters; none of {number} points that cover is left",
-        plan.never if plan.possible is None else plan.possible,
-    )
+    name = "never" if plan.possible is None else "possible"
+    words = f"a rule that leaves some parameters; none of {number} points that cover is left"
+    require(len(found) > 0, name, words, getattr(plan, name))
     return found[: plan.num_arms]
 
 
@@ -270,9 +264,8 @@ class BoxDecisionSet:
     def opened(self, action: Any, feasibility: FeasibilityFilter) -> Any:
         """Return the action, or an alternative where it is excluded."""
         point = self.plan.parameters.snap(self.setting.to_point(action)[None])
-        return (
-            action if feasibility.admits(point)[0] else self.setting.to_action(feasibility.nearest(point[0]))
-        )
+        open_ = feasibility.admits(point)[0]
+        return action if open_ else self.setting.to_action(feasibility.nearest(point[0]))
 
     def around(self, point: Floats, feasibility: FeasibilityFilter, number: int) -> Floats:
         """Return features of about so many possible alternatives to a point, (n, d)."""

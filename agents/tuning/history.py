@@ -220,8 +220,7 @@ class TunerHistory:
                 case Failure(_, reason, spent):
                     lines.append(Experiment(*known, "failed", None, {}, spent, None, reason))
                 case _:
-                    state = "pending" if t in pending else "dropped"
-                    lines.append(Experiment(*known, state, None, {}))
+                    lines.append(Experiment(*known, "pending" if t in pending else "dropped", None, {}))
         return lines
 
     def to_data(self) -> list[dict[str, Any]]:
@@ -258,13 +257,11 @@ class TunerHistory:
         return replace(self, rounds=tuple(rounds))
 
     def row_of(self, ticket: Any) -> int:
-        """Return the row of an experiment with a value, by its ticket, or raise."""
-        require(is_integer(ticket), "ticket", "that of an experiment with a value", ticket)
-        rows = (t for t, each in enumerate(self.rounds) if each.ticket == ticket)
-        row = next(rows, None)
-        require(row is not None, "ticket", "that of an experiment with a value", ticket)
-        self._place_of_value(row)
-        return int(row)  # type: ignore[arg-type]
+        """Return the row of an experiment by its ticket, or raise."""
+        tickets = [each.ticket for each in self.rounds]
+        known = is_integer(ticket) and ticket in tickets
+        require(known, "ticket", "that of an experiment with a value", ticket)
+        return tickets.index(ticket)
 
     def _place_of_value(self, row: Any) -> tuple[int, int]:
         """Return the round in which an experiment's value was reported, and its place there, or raise."""
@@ -279,15 +276,12 @@ class TunerHistory:
         return replace(self, rounds=(*self.rounds[:-1], replace(self.rounds[-1], **news)), pending=pending)
 
     def _round(self, ticket: Any) -> int:
-        if not is_integer(ticket) or ticket not in self.pending:
-            known = ", ".join(map(str, self.pending)) or "none"
-            over = (
-                "has a result, failed or was dropped"
-                if is_integer(ticket) and 0 <= ticket < self.tickets
-                else "was never given"
-            )
-            raise ValueError(f"ticket {ticket!r} {over}; pending tickets: {known}")
-        return self.pending[ticket]
+        if is_integer(ticket) and ticket in self.pending:
+            return self.pending[ticket]
+        given = is_integer(ticket) and 0 <= ticket < self.tickets
+        words = "has a result, failed or was dropped" if given else "was never given"
+        known = ", ".join(map(str, self.pending)) or "none"
+        raise ValueError(f"ticket {ticket!r} {words}; pending tickets: {known}")
 
 
 def _identity(round_: TunerRound) -> tuple[Any, ...]:

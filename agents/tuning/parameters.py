@@ -20,11 +20,11 @@ from scipy.stats.distributions import rv_frozen
 from bandit_envs.basics.arguments import entry, is_integer, is_number, require
 from bandit_envs.basics.types import Floats
 
-from .continuous import LARGEST, Linear, Log, plain, require_near, set_range, set_step, whole
+from .continuous import LARGEST, Continuum, Linear, Log, plain, require_near, set_range, set_step, whole
 
 
 @dataclass(frozen=True)
-class Integer:
+class Integer(Continuum):
     """Integer from low to high, both included; kernels use the rounded value.
 
     With a `step` it is low, low + step, ... alone; `log` needs 0 < low.
@@ -34,7 +34,6 @@ class Integer:
     high: int
     log: bool = False
     step: int = 1
-    width = 1
 
     def __post_init__(self) -> None:
         for name in ("low", "high"):
@@ -53,22 +52,15 @@ class Integer:
         """low, low + step, ..., up to high."""
         return range(self.low, self.high + 1, self.step)
 
-    @property
-    def fixed(self) -> bool:
-        """True where low and high are equal."""
-        return self.low == self.high
+    def share(self, values: Floats) -> Floats:
+        return self._scale.share(values)
 
-    def features(self, value: float) -> Floats:
-        """Return the integer's position on its scale, low at 0 and high at 1."""
-        return self._scale.features(value)
+    def at_share(self, shares: Floats) -> Floats:
+        return self._scale.at_share(shares)
 
     def value(self, features: Floats) -> int:
         """Return the nearest integer."""
         return int(self._nearest(np.asarray(features))[0])
-
-    def snap(self, features: Floats) -> Floats:
-        """Return features of the nearest integers, (n, 1)."""
-        return self._scale.share(self._nearest(features)).clip(0.0, 1.0)
 
     def at(self, quantile: float) -> int:
         """Return the integer at a quantile in [0, 1] of the uniform or log-uniform law."""
@@ -99,17 +91,13 @@ class Integer:
         require_near(self._scale, name, number)
         return number
 
-    def allows(self, value: Any) -> bool:
-        """Return True if an integer lies in the range."""
-        return self.low <= value <= self.high
-
     @cached_property
     def _scale(self) -> Linear | Log:
         return Log(self.low, self.high) if self.log else Linear(self.low, self.high)
 
-    def _nearest(self, features: Floats) -> Floats:
+    def _nearest(self, shares: Floats) -> Floats:
         """Return the nearest integers, as floats; halves go to the even one, as with `round`."""
-        values = self._scale.at_share(features)
+        values = self.at_share(shares)
         if self.step == 1:
             return np.rint(values).clip(self.low, self.high)
         last = len(self.levels) - 1

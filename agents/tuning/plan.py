@@ -8,32 +8,23 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, get_type_hints
+from typing import Annotated, Any, get_type_hints
 
 import numpy as np
 from sklearn.gaussian_process.kernels import Matern
 
-from bandit_envs.basics.arguments import (
-    Kind,
-    is_count,
-    is_integer,
-    is_number,
-    require,
-    require_seed,
-    require_switch,
-    written_as,
-)
+from bandit_envs.basics.arguments import Kind, is_count, is_integer, is_number, require, written_as
 
 from ..named import is_name
+from ..options import Option, require_annotated
 from ..real.choice import BEST, FIRST, default_agent, model_of_values
 from ..real.values import LARGEST, above_median
 from ..registry import AgentFactory, require_registered, resolve_agent, without_options
 from ..saving.data import decode, encode, require_types
 from .availability import Possible, checked_entries
 from .continuous import plain
-from .earlier_tasks import Results, results_of
 from .history import Arrival, checked_value
-from .space import TIME, Space, Time, Values
+from .space import TIME, Results, Space, Time, Values, results_of
 
 GOALS = {"maximise": 1.0, "minimise": -1.0}
 AMERICAN = {"maximize": "maximise", "minimize": "minimise"}
@@ -110,6 +101,11 @@ LENGTH_SCALE_BOUNDS = (0.05, 5.0)  # longer ones would make features irrelevant 
 MOST_SCALED = 1e307  # size of values that are standardised; of others it is `LARGEST`
 COST = Kind(f"a finite number of at most {LARGEST:g} in size", lambda x: is_number(x) and abs(x) <= LARGEST)
 STDS = (1e-100, 1e100)  # their squares, and ratios of these, are finite
+SEED = Option("an integer >= 0", lambda value: is_integer(value) and value >= 0)
+SIZE = Option("a positive integer", lambda x: is_count(x) and x <= MOST_POINTS, f"at most {MOST_POINTS}")
+LIMIT = Option("None or a positive integer", lambda value: value is None or is_count(value))
+COSTS = Option("None or positive", lambda value: value is None or (is_number(value) and value > 0))
+STD = Option("None, 0 or positive", lambda value: value is None or (is_number(value) and value >= 0))
 KINDS = ("parameters", "contexts")
 POSSIBLE = "possible"
 SAVED_AGENT = str | tuple[str, dict[str, Any]]
@@ -124,13 +120,13 @@ class TunerPlan:
     agent: Any = None
     goal: str = "maximise"
     constraints: tuple[str, ...] = ()
-    seed: int = 0
-    budget: int = 100
-    max_pending: int | None = None
-    num_arms: int = 1024
-    noise_std: float | None = None
+    seed: Annotated[int, SEED] = 0
+    budget: Annotated[int, SIZE] = 100
+    max_pending: Annotated[int | None, LIMIT] = None
+    num_arms: Annotated[int, SIZE] = 1024
+    noise_std: Annotated[float | None, STD] = None
     standardise: bool = True
-    cost_budget: float | None = None
+    cost_budget: Annotated[float | None, COSTS] = None
     safe: tuple[Values, ...] = ()
     stopping: Any = None
     possible: Callable[..., Any] | None = None
@@ -148,18 +144,7 @@ class TunerPlan:
         for name in self.constraints:
             words = "a name, whose cost is feasible at most 0; of an inequality tell the excess, 0.9 - sla"
             require(not set(name) & set("<>=\u2264\u2265"), "constraints", words, name)
-        require_seed("seed", self.seed)
-        for name in ("budget", "num_arms"):
-            require(is_count(getattr(self, name)), name, "a positive integer", getattr(self, name))
-            require(getattr(self, name) <= MOST_POINTS, name, f"at most {MOST_POINTS}", getattr(self, name))
-        limit = self.max_pending
-        require(limit is None or is_count(limit), "max_pending", "None or a positive integer", limit)
-        known = self.noise_std is None or (is_number(self.noise_std) and self.noise_std >= 0)
-        require(known, "noise_std", "None, 0 or positive", self.noise_std)
-        for name in ("standardise", "repeats"):
-            require_switch(name, getattr(self, name))
-        most = self.cost_budget
-        require(most is None or (is_number(most) and most > 0), "cost_budget", "None or positive", most)
+        require_annotated(type(self), vars(self))
         for name in ("noise_std", "cost_budget"):
             object.__setattr__(self, name, plain(getattr(self, name)))
         agent = _copied(self._default() if self.agent is None else self.agent)
@@ -168,15 +153,13 @@ class TunerPlan:
         object.__setattr__(self, "factory", resolve_agent(self._informed(agent)))
         names = self.parameters.kinds
         usable = self.possible is None or (callable(self.possible) and takes(self.possible, names))
-        require(
-            usable, "possible", f"None or a function that takes {', '.join(names)} by keyword", self.possible
-        )
+        words = f"None or a function that takes {', '.join(names)} by keyword"
+        require(usable, "possible", words, self.possible)
         object.__setattr__(self, "never", checked_entries("never", self.parameters, self.never))
         object.__setattr__(self, "safe", tuple(map(self._checked_safe, range(len(self.safe)), self.safe)))
         self._check_agent()
 
     def _default(self) -> tuple[str, dict[str, Any]]:
-        """Return the default agent."""
         limits = bool(self.constraints), self.cost_budget is not None
         return default_agent(bool(self.contexts.kinds), *limits, self.noise_std)
 
@@ -331,13 +314,8 @@ class TunerPlan:
         hints = {**get_type_hints(cls), "agent": SAVED_AGENT}
         types = {each.name: hints[each.name] for each in fields(cls) if each.init and each.name != POSSIBLE}
         given: dict[str, Any] = {kind: Space.from_data(kind, data[kind]) for kind in KINDS}
-        given |= {
-            "safe": (),
-            "stopping": None,
-            "repeats": True,
-            "like": (),
-            "never": (),
-        }  # not in older files
+        # Not in older files.
+        given |= {"safe": (), "stopping": None, "repeats": True, "like": (), "never": ()}
         others = {name: each for name, each in data.items() if name not in (*KINDS, POSSIBLE)}
         given |= {name: decode(each) for name, each in others.items()}
         require_types("a tuner", given, types)

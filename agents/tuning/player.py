@@ -6,7 +6,7 @@ import copy
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -75,9 +75,8 @@ class TunerPlayer:
         self.costless = np.full(len(plan.constraints), len(costs) > 0) & ~costs_observed.any(axis=0)  # (C,)
         self.sizes = sizes_of(costs_observed if plan.standardise else costs_observed[:0])
         contexts = [*(each.context for each in rounds), context]
-        self.decision_set = make_decision_set(
-            plan, self.scale, [each.parameters for each in rounds], contexts, only
-        )
+        played = [each.parameters for each in rounds]
+        self.decision_set = make_decision_set(plan, self.scale, played, contexts, only)
         self.feasibility = FeasibilityFilter(plan.parameters, plan.rule)
         self._known_features: dict[tuple[Any, ...], Floats] = {}
         self.tried: list[Values] = []  # in earlier rounds, while the first plays are made
@@ -89,7 +88,8 @@ class TunerPlayer:
     def agent(self) -> Any:
         """The agent."""
         agent = adapted(self.decision_set.make_agent(self.plan.factory, self.feasibility))
-        agent.reset(_seed(self.plan.seed, self.number))
+        seed, number = self.plan.seed, self.number  # the seed is the first player's
+        agent.reset(int(np.random.SeedSequence([seed, number]).generate_state(1)[0]) if number else seed)
         return agent
 
     def outgrown(self, rounds: Sequence[TunerRound], context: Values, only: Sequence[Values] = ()) -> bool:
@@ -129,34 +129,30 @@ class TunerPlayer:
         self.mark_seen(rounds)
 
     def ask(
-        self, context: Values, believed: SuccessProbability | None = None, only: Sequence[Values] = ()
-    ) -> Values:
-        """Return the parameters to play next, where success is likely, among what is available."""
-        try:
-            return self._ask(context, believed, only, self._over(context))
-        except NothingLeft:
-            if not self.plan.repeats or not self.plan.exact:
-                raise
-            return self._ask(context, believed, only, [])  # all was tried
-
-    def _ask(
         self,
         context: Values,
-        believed: SuccessProbability | None,
-        only: Sequence[Values],
-        over: Sequence[Floats],
+        believed: SuccessProbability | None = None,
+        only: Sequence[Values] = (),
+        again: bool = False,
     ) -> Values:
-        self.feasibility.set(
-            believed, self.plan.contexts.features(context), wanted_in(self.closed), only, over
-        )
-        narrowed = (self.restricted or self.tried) and self.decision_set.narrow(
-            self.agent, self.feasibility, self.tried
-        )
-        action = self.agent.act(self.decision_set.observation(context))
-        if self.restricted and not narrowed:  # an agent that cannot be restricted is corrected
-            action = self.decision_set.opened(action, self.feasibility)
-        parameters = self.decision_set.parameters(action)
-        return self.feasibility.exact(parameters) if self.restricted else parameters
+        """Return the parameters to play next, where success is likely, among what is available.
+
+        `again` allows what was tried, as is done where exact values leave nothing else.
+        """
+        place, allowed, known = self.decision_set, self.feasibility, self.plan.contexts.features(context)
+        over = [] if again or not self.plan.exact else self._over(context)
+        allowed.set(believed, known, wanted_in(self.closed), only, over)
+        try:
+            narrowed = (self.restricted or self.tried) and place.narrow(self.agent, allowed, self.tried)
+            action = self.agent.act(place.observation(context))
+            if self.restricted and not narrowed:  # an agent that cannot be restricted is corrected
+                action = place.opened(action, allowed)
+            parameters = place.parameters(action)
+            return allowed.exact(parameters) if self.restricted else parameters
+        except NothingLeft:
+            if again or not self.plan.repeats or not self.plan.exact:
+                raise
+            return self.ask(context, believed, only, again=True)
 
     def avoid_running(self, parameters: Values, running: Sequence[Values]) -> Values:
         """Return the parameters, or alternatives if they are running: a copy has little information.
@@ -170,9 +166,8 @@ class TunerPlayer:
         if not runs(point, taken):
             return parameters
         number = max(SPREAD, 2 << len(taken).bit_length())  # more than are taken
-        found = beside(
-            point, taken, self.decision_set.around(point, self.feasibility, number), self.feasibility
-        )
+        among = self.decision_set.around(point, self.feasibility, number)
+        found = beside(point, taken, among, self.feasibility)
         return parameters if found is None else self.feasibility.exact(space.values(found))
 
     def _features(self, parameters: Values) -> Floats:
@@ -181,22 +176,6 @@ class TunerPlayer:
         if key not in self._known_features:
             self._known_features[key] = self.plan.parameters.features(parameters)
         return self._known_features[key]
-
-    def ask_again(
-        self,
-        context: Values,
-        resumed: bool,
-        believed: Callable[[], SuccessProbability | None],
-        only: Sequence[Values],
-    ) -> Values | None:
-        """Repeat a question and return its answer, None of an agent that resumes from notes without acting.
-
-        Such an agent acts only if that changes its state.
-        """
-        if resumed and not self.agent.leaves_traces:
-            self.agent.skip()
-            return None
-        return self.ask(context, believed(), only)
 
     def notes(self) -> dict[str, Any] | None:
         """Return the agent's state that the history does not determine; None if it must be asked again."""
@@ -240,9 +219,7 @@ class TunerPlayer:
         return twin
 
     def _over(self, context: Values) -> list[Floats]:
-        """Return features of what was tried in a context, where nothing is to be tried again."""
-        if not self.plan.exact:
-            return []
+        """Return features of what was tried in a context."""
         lost = {t for each in self._rounds for t in each.dropped}
         here = without_time(context)
         rounds = [each for t, each in enumerate(self._rounds) if t not in lost]
@@ -267,21 +244,16 @@ class TunerPlayer:
         rewards = np.array([self.scale.reward(arrival.value) for arrival in round_.arrivals])
         costs = np.array([arrival.costs for arrival in round_.arrivals])
         costs = costs.reshape(len(rounds), len(self.plan.constraints)) / self.sizes
-        stds = None if all(each.std is None for each in round_.arrivals) else self._stds(round_)
+        stds = np.array([np.nan if each.std is None else each.std for each in round_.arrivals])
+        stds = None if np.isnan(stds).all() else stds / self.scale.std
         paid = None if self.plan.cost_budget is None else np.array([each.spent for each in round_.arrivals])
         info = delivery(t, rounds, rewards, costs, self.decision_set.setting.max_delay, stds, paid)
-        observation = self.decision_set.observation(round_.context)
-        self.agent.update(
-            observation, self.decision_set.action(round_.parameters), float(rewards.sum()), info
-        )
+        place = self.decision_set
+        observation, action = place.observation(round_.context), place.action(round_.parameters)
+        self.agent.update(observation, action, float(rewards.sum()), info)
         gone = [*round_.dropped, *(each.round for each in round_.failed)]
         if gone:
             self.agent.drop(np.array(gone))
-
-    def _stds(self, round_: TunerRound) -> Floats:
-        """Return stds of the noise in the agent's units, NaN where they are not given."""
-        each = [np.nan if arrival.std is None else arrival.std for arrival in round_.arrivals]
-        return np.array(each) / self.scale.std
 
 
 def _chooses(recommend: Callable[..., Any]) -> bool:
@@ -291,11 +263,6 @@ def _chooses(recommend: Callable[..., Any]) -> bool:
 
 def _arrivals(rounds: Sequence[TunerRound]) -> int:
     return sum(len(each.arrivals) for each in rounds)
-
-
-def _seed(seed: int, number: int) -> int:
-    """Return the seed itself for the first player, independent ones for the others."""
-    return seed if number == 0 else int(np.random.SeedSequence([seed, number]).generate_state(1)[0])
 
 
 def player_for(
@@ -334,10 +301,12 @@ def restored(
     with nullcontext() if notes is None else player.agent.replaying(notes):
         for t in asked:
             player.catch_up(rounds[:t])
-            context, only = rounds[t].context, rounds[t].only
-            believed = partial(feasibility_of, plan, rounds[:t])
-            asked_now = player.ask_again(context, notes is not None, believed, only)
-            if compared and asked_now is not None:
+            context = rounds[t].context
+            if notes is not None and not player.agent.leaves_traces:
+                player.agent.skip()  # it acts only if that changes its state
+                continue
+            asked_now = player.ask(context, feasibility_of(plan, rounds[:t]), rounds[t].only)
+            if compared:
                 _require_same(plan, rounds[t], player.avoid_running(asked_now, _running(rounds[:t], context)))
     return player
 

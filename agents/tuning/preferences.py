@@ -6,7 +6,7 @@ import copy
 import os
 from collections import Counter, deque
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
@@ -124,8 +124,8 @@ class PreferenceTuner:
         for name, value in {"budget": budget, "num_arms": num_arms}.items():
             require(is_count(value) and value > 1, name, "an integer of at least 2", value)
         space = Space("parameters", parameters)
-        self.plan = {"agent": agent, "incumbent": incumbent, "seed": int(seed), "budget": int(budget)}
-        self.plan |= {"num_arms": int(num_arms)}
+        self.plan: dict[str, Any] = {"agent": agent, "incumbent": incumbent}
+        self.plan |= {"seed": int(seed), "budget": int(budget), "num_arms": int(num_arms)}
         self.space, self.points = space, space.spread(num_arms)
         require(len(self.points) > 1, "parameters", "of at least two different points", parameters)
         self._spread = len(self.points)  # those after them were added
@@ -135,25 +135,20 @@ class PreferenceTuner:
 
     def _make_agent(self) -> None:
         """Make an agent that has observed nothing, on all points."""
-        self._features = np.array([self.space.features(point) for point in self.points])
-        factory = resolve_agent(self.plan["agent"])
-        needed = 'an agent of duels, such as "maxminlcb"'
-        require(factory.features.duel, "agent", needed, self.plan["agent"])
-        self._agent: Any = factory(self._setting)
-        require(defines(self._agent, BaseAgent, "contest"), "agent", needed, self.plan["agent"])
+        agent, budget = self.plan["agent"], self.plan["budget"]
+        arms = np.array([self.space.features(point) for point in self.points])
+        scale: Any = np.full(arms.shape[1], LENGTH_SCALE * len(self.space.kinds) ** 0.5)
+        kernel = Matern(scale if len(scale) > 1 else LENGTH_SCALE, nu=2.5)
+        factory, needed = resolve_agent(agent), 'an agent of duels, such as "maxminlcb"'
+        require(factory.features.duel, "agent", needed, agent)
+        self._agent: Any = factory(
+            Setting(arms=arms, kernel=kernel, horizon=budget, max_delay=budget - 1, noise_std=0.5, duel=True)
+        )
+        require(defines(self._agent, BaseAgent, "contest"), "agent", needed, agent)
         self._agent.reset(self.plan["seed"])
         self._closed = 0  # questions that the agent has observed
         self._champion: int | None = None
         self._kept: dict[Path, str] = {}  # digest of each file that was saved or loaded, as it was then
-
-    @property
-    def _setting(self) -> Setting:
-        dim, budget = self._features.shape[1], self.plan["budget"]
-        scale: Any = np.full(dim, LENGTH_SCALE * len(self.space.kinds) ** 0.5)
-        kernel = Matern(scale if dim > 1 else LENGTH_SCALE, nu=2.5)
-        return Setting(
-            arms=self._features, kernel=kernel, horizon=budget, max_delay=budget - 1, noise_std=0.5, duel=True
-        )
 
     @overload
     def ask(self, n: None = None) -> Pair: ...
@@ -203,11 +198,10 @@ class PreferenceTuner:
     @property
     def experiments(self) -> list[ComparedPair]:
         """All comparisons in the order in which they were asked for or added."""
+        tickets = (i if each.asked else None for i, each in enumerate(self.questions))
         return [
-            ComparedPair(
-                i if each.asked else None, *self._parameters(each.pair), each.state, WINNERS.get(each.outcome)
-            )
-            for i, each in enumerate(self.questions)
+            ComparedPair(ticket, *self._parameters(each.pair), each.state, WINNERS.get(each.outcome))
+            for ticket, each in zip(tickets, self.questions, strict=True)
         ]
 
     def to_frame(self) -> DataFrame:
@@ -237,7 +231,6 @@ class PreferenceTuner:
         return dict(self.points[pair[0]]), dict(self.points[pair[1]])
 
     def _note(self, ticket: int) -> None:
-        """Keep the place of an answer in their order, and its winner."""
         if self.order is not None:
             self.order.append(ticket)
         self._crown(self.questions[ticket])
@@ -287,12 +280,11 @@ class PreferenceTuner:
             ValueError: the file holds questions or answers that this tuner lacks, is of another kind, or
                 another process or tuner is writing it.
         """
-        plan = {**self.plan, "agent": _as_data(self.plan["agent"])}
-        asked = [
-            [*each.pair, each.outcome, each.answered_after, each.dropped, each.asked]
-            for each in self.questions
-        ]
-        content = {"parameters": self.space.to_data(), "plan": plan, "questions": asked}
+        agent, words = self.plan["agent"], "a name or (name, options) in a tuner that is saved"
+        require(isinstance(agent, str | tuple | list), "agent", words, agent)
+        plan = {**self.plan, "agent": [agent] if isinstance(agent, str) else list(agent)}
+        content = {"parameters": self.space.to_data(), "plan": plan}
+        content["questions"] = [[*each.pair, *astuple(each)[1:]] for each in self.questions]
         content |= {"added": self.points[self._spread :], "order": self.order}
         write(path, FORM, content, continued=self._require_continued)
         self._kept[target_of(path)] = digest_of(FORM, content)
@@ -407,9 +399,8 @@ def _order(questions: Sequence[Question], content: Mapping[str, Any]) -> list[in
     if "order" not in content:
         return rounds if len(set(when)) == len(when) else None
     if (order := content["order"]) is not None:
-        fits = (
-            sorted(order) == sorted(rounds) and [questions[ticket].answered_after for ticket in order] == when
-        )
+        fits = sorted(order) == sorted(rounds)
+        fits = fits and [questions[ticket].answered_after for ticket in order] == when
         require(fits, "order", "of the answered questions, by the number of questions at the time", order)
     return order
 
@@ -418,12 +409,3 @@ def _by_round(questions: Sequence[Question]) -> list[int]:
     """Return the answered questions by the round of their answers, of one round in their own order."""
     answered = [ticket for ticket, each in enumerate(questions) if each.outcome is not None]
     return sorted(answered, key=lambda ticket: questions[ticket].answered_after or 0)
-
-
-def _as_data(agent: Any) -> list[Any]:
-    if isinstance(agent, str):
-        return [agent]
-    require(
-        isinstance(agent, tuple | list), "agent", "a name or (name, options) in a tuner that is saved", agent
-    )
-    return list(agent)

@@ -18,7 +18,7 @@ from .history import Arrival, TunerRound
 from .parameters import Parameter
 from .plan import TunerPlan
 from .player import TunerPlayer
-from .space import Space, Values
+from .space import Values
 
 READER = ("gp-bucb", {**LEARNING, "refit_every": 1})
 FEWEST = 2  # values: one does not determine a length-scale
@@ -32,9 +32,8 @@ class Reading:
 
     def __init__(self, plan: TunerPlan, rounds: Sequence[TunerRound], context: Values):
         told = [(rounds[each.round], each) for round_ in rounds for each in round_.arrivals]
-        require(
-            len(told) >= FEWEST, "tuner", f"one with at least {FEWEST} values, to draw a model", len(told)
-        )
+        words = f"one with at least {FEWEST} values, to draw a model"
+        require(len(told) >= FEWEST, "tuner", words, len(told))
         free: dict[str, Any] = dict.fromkeys(("constraints", "safe", "like"), ())
         free |= {"cost_budget": None, "max_pending": None}
         self.plan = replace(plan, agent=known_noise(READER, plan.noise_std), num_arms=1, **free)
@@ -58,37 +57,21 @@ class Reading:
         """Correlation lost from one end of each parameter's range to the other, in [0, 1].
 
         It is 1 - min k(x, x') / k(x, x) over x and x' that differ in this parameter alone: the ends of a
-        number's range, any two categories, the observed range of a context. It follows from the kernel's
-        length-scales: 0 means an infinite length-scale, of an irrelevant parameter, and 1 one that is short
-        relative to the range. It measures how fast values vary along the parameter, not the size of its
-        effect.
+        number's range, any two categories, the observed range of a context. 0 is of an irrelevant parameter.
+        It measures how fast values vary along the parameter, not the size of its effect.
         """
         contexts, parameters = self.plan.contexts, self.plan.parameters
-        seen = np.ptp(self._contexts, axis=0)
-        steps = _steps(contexts, seen) | _steps(parameters, np.ones(parameters.dim))
-        kernel = self._player.agent.model.kernel
-        origin = np.zeros((1, contexts.dim + parameters.dim))
-        lost = {}
-        for name, (space, step) in steps.items():
-            before = 0 if space is contexts else contexts.dim
-            ends = np.zeros((len(step), origin.shape[1]))
-            ends[:, before : before + space.dim] = step
-            lost[name] = float(1.0 - kernel(origin, ends).min() / kernel(origin)[0, 0])
+        spans = np.concatenate([np.ptp(self._contexts, axis=0), np.ones(parameters.dim)])
+        kernel, lost = self._player.agent.model.kernel, {}
+        origin = np.zeros((1, len(spans)))
+        for space, before in ((contexts, 0), (parameters, contexts.dim)):
+            for i, (name, kind) in enumerate(space.kinds.items()):
+                own = before + np.flatnonzero(space.parameter_of_feature == i)
+                steps = spans[own][None] if kind.width == 1 else _between(kind)
+                ends = np.zeros((len(steps), len(spans)))
+                ends[:, own] = steps
+                lost[name] = float(1.0 - kernel(origin, ends).min() / kernel(origin)[0, 0])
         return lost
-
-
-def _steps(space: Space, spans: Floats) -> dict[str, tuple[Space, Floats]]:
-    """Return differences of features between a parameter's ends, or any two choices, (m, d), by name.
-
-    The ends of a number are as far apart as its feature's span, (d,).
-    """
-    steps = {}
-    for i, (name, kind) in enumerate(space.kinds.items()):
-        own = space.parameter_of_feature == i
-        between = spans[own][None] if kind.width == 1 else _between(kind)
-        steps[name] = space, np.zeros((len(between), space.dim))
-        steps[name][1][:, own] = between
-    return steps
 
 
 def _between(kind: Parameter) -> Floats:

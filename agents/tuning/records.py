@@ -32,35 +32,6 @@ if TYPE_CHECKING:
 LATEST = 20  # number of experiments shown
 
 
-def heading(plan: TunerPlan, experiments: Sequence[Experiment]) -> str:
-    """Return the parameters, and the number of experiments in each state."""
-    counts = Counter(each.state for each in experiments)
-    shown = ["told", "pending", "dropped", *(["failed"] if counts["failed"] else [])]
-    states = ", ".join(f"{counts[state]} {state}" for state in shown)
-    agent = brief(without_options(plan.agent))
-    return f"Tuner({plan.goal} over {', '.join(plan.parameters.kinds)}, agent={agent}: {states})"
-
-
-def as_html(plan: TunerPlan, experiments: Sequence[Experiment], best: Experiment | None) -> str:
-    """Return a table of the latest experiments, newest first, with the best one."""
-    names = [*plan.parameters.kinds, *plan.contexts.kinds]
-    header = ["ticket", *names, "state", "value", *plan.constraints]
-    lines = list(reversed(experiments[-LATEST:]))
-    earlier = len(experiments) - len(lines)
-    notes = [f"best: {brief(best.value)} at {brief(best.parameters)}"] if best else []
-    notes += [f"{earlier} earlier experiments are in tuner.experiments"] if earlier else []
-    return html_table(heading(plan, experiments), header, [_row(plan, each) for each in lines], notes)
-
-
-def _row(plan: TunerPlan, each: Experiment) -> list[str]:
-    chosen = [*each.parameters.values(), *each.context.values()]
-    costs = [each.costs.get(name) for name in plan.constraints]
-    return ["" if value is None else brief(value) for value in (each.ticket, *chosen)] + [
-        each.state,
-        *("" if value is None else brief(value) for value in (each.value, *costs)),
-    ]
-
-
 def frame_of(plan: TunerPlan, experiments: Sequence[Experiment]) -> DataFrame:
     """Return a row an experiment; a name that is taken gets a prefix with its kind, as in "cost value"."""
     import pandas as pd
@@ -143,9 +114,9 @@ class Records:
     def to_frame(self) -> DataFrame:
         """Return all experiments as a table of pandas, a row each, in the order of `experiments`.
 
-        Columns: ticket, parameters, contexts and the time, state, value, std (of its noise, where it was
-        given), costs by name, spent where there is a `cost_budget`, and the reason of a failure. Of two
-        columns of one name the second has a prefix with its kind, such as "cost depth".
+        Columns: ticket, parameters, contexts and the time, state, value, std of its noise, costs by name,
+        spent where there is a `cost_budget`, and the reason of a failure. Of two columns of one name the
+        second has a prefix with its kind, such as "cost depth".
         """
         with from_extra("eval", "tables"):
             return frame_of(self.plan, self.experiments)
@@ -174,8 +145,7 @@ class Records:
             kind: "history", values by experiment and the best so far; "slices", the model along each
                 parameter through the best experiment, with its 95 % interval; "contour", its mean over two
                 parameters, and where a failure is as likely as a success; "importance", the correlation lost
-                from one end of a parameter's range to the other. That follows from the length-scales: 0 means
-                an irrelevant parameter; it is not a share of a variance.
+                from one end of a parameter's range to the other, 0 of an irrelevant one.
             parameters: names of those to draw, for a contour two; default all, for a contour the two most
                 important.
             context: of the drawn model, with its "time" where there is a `clock`; default that of the latest
@@ -185,7 +155,7 @@ class Records:
             path: file to save it to as well, in the format of its ending.
 
         Raises:
-            ValueError: an argument is impossible, or there are fewer than two values.
+            ValueError: there are fewer than two values.
         """
         with from_extra("eval", "figures"):
             from .pictures.figures import Drawing, draw
@@ -220,9 +190,8 @@ class Records:
     ) -> Self:
         """Return a saved tuner, whose agent is rebuilt from the history; see `agents.load`.
 
-        Our agents resume from notes of their draws and fits, in a second after a thousand results. Agents of
-        other packages, and those that restart at changes, answer all questions again, which takes as long as
-        it took then.
+        Our agents resume from notes of their draws and fits. Agents of other packages, and those that restart
+        at changes, answer all questions again, which takes as long as it took then.
 
         Args:
             parameters: other ranges of the same parameters. Results from outside are learnt from, by a new
@@ -248,10 +217,26 @@ class Records:
         return tuner
 
     def __repr__(self) -> str:
-        return heading(self.plan, self.experiments)
+        plan, counts = self.plan, Counter(each.state for each in self.experiments)
+        shown = ["told", "pending", "dropped", *(["failed"] if counts["failed"] else [])]
+        states = ", ".join(f"{counts[state]} {state}" for state in shown)
+        agent = brief(without_options(plan.agent))
+        return f"Tuner({plan.goal} over {', '.join(plan.parameters.kinds)}, agent={agent}: {states})"
 
     def _repr_html_(self) -> str:
-        return as_html(self.plan, self.experiments, self.best)
+        """Return a table of the latest experiments, newest first, with the best one."""
+        plan, experiments, best = self.plan, self.experiments, self.best
+        header = ["ticket", *plan.parameters.kinds, *plan.contexts.kinds, "state", "value", *plan.constraints]
+        lines = []
+        for each in reversed(experiments[-LATEST:]):
+            chosen = [each.ticket, *each.parameters.values(), *each.context.values()]
+            found = [each.value, *(each.costs.get(name) for name in plan.constraints)]
+            before, after = (["" if x is None else brief(x) for x in part] for part in (chosen, found))
+            lines.append([*before, each.state, *after])
+        earlier = len(experiments) - len(lines)
+        notes = [f"best: {brief(best.value)} at {brief(best.parameters)}"] if best else []
+        notes += [f"{earlier} earlier experiments are in tuner.experiments"] if earlier else []
+        return html_table(repr(self), header, lines, notes)
 
     def _up_to_date(self, rounds: Sequence[TunerRound], context: Values) -> TunerPlayer:
         """Return a player that has observed all rounds; its state is not kept."""

@@ -14,7 +14,6 @@ from bandit_envs.basics.arguments import is_number, require
 
 from .continuous import plain
 from .history import Experiment
-from .pictures.bar import bar_of
 from .plan import sign_of
 from .space import Values
 
@@ -85,6 +84,21 @@ class Reports:
         return "" if best is None else f", best {best:.6g}"
 
 
+def bar_of(total: int) -> Any:
+    """Return a bar of rich of so many experiments on the error stream, which fits 80 columns."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (
+        *(BarColumn(20), MofNCompleteColumn(), TextColumn("{task.description}", markup=False)),
+        *(TextColumn("left"), TimeRemainingColumn()),
+    )
+    # What f prints goes above the bar, unless it is written to a file.
+    bar = Progress(*columns, console=Console(stderr=True), redirect_stdout=sys.stdout.isatty())
+    bar.add_task("no value", total=total)
+    return bar
+
+
 def check_reports(target: Any, callback: Any, progress: Any) -> None:
     """Raise where an argument of reports is impossible."""
     require(target is None or is_number(plain(target)), "target", "None or a finite number", target)
@@ -95,7 +109,7 @@ def check_reports(target: Any, callback: Any, progress: Any) -> None:
 
 def text_of(parameters: Values) -> str:
     """Return parameters on one line, rounded."""
-    written = {
-        name: f"{value:.4g}" if isinstance(value, float) else value for name, value in parameters.items()
-    }
-    return ", ".join(f"{name}={value}" for name, value in written.items())
+    return ", ".join(
+        f"{name}={value:.4g}" if isinstance(value, float) else f"{name}={value}"
+        for name, value in parameters.items()
+    )

@@ -17,7 +17,6 @@ import numpy as np
 from bandit_envs.basics.arguments import ArgumentError, is_count, require
 from bandit_envs.basics.files import check_path, held
 from bandit_envs.basics.threads import check_workers
-from bandit_envs.basics.types import Floats
 
 from ..saving.files import read
 from ..stopping.by_name import PATIENCE, make_rules
@@ -164,13 +163,10 @@ def check_run(tuner: Any, f: Any, n: Any, workers: int, context: Any, time: Any,
 
 def outcome(result: Any) -> dict[str, Any]:
     """Return the result of f as arguments of `Tuner.tell`; its value may be infinite or NaN."""
-    reported: dict[str, Any]
+    pair = isinstance(result, tuple) and len(result) == 2
+    reported: dict[str, Any] = {"value": result[0], "costs": result[1]} if pair else {"value": result}
     if isinstance(result, Mapping):
         reported = dict(result)
-    elif isinstance(result, tuple) and len(result) == 2:
-        reported = {"value": result[0], "costs": result[1]}
-    else:
-        reported = {"value": result}
     named = "value" in reported and set(reported) <= set(REPORTED)
     reported["value"] = as_number(reported["value"]) if named else None
     require(reported["value"] is not None, "what f returns", RETURNED, result)
@@ -265,24 +261,17 @@ def _answer(
     if not candidates.settled:
         return MayStop(False, UNSETTLED, None)
     arrivals = [arrival for each in rounds for arrival in each.arrivals]
+    usable = FeasibilityFilter(space, player.plan.rule)
+    usable.set(believed, np.zeros(0), 0.0)
     candidates = replace(
         candidates.scaled(scale.std, scale.centre),
-        success=usable_chance(player.plan, believed, candidates.arms),
+        success=usable.chance(candidates.arms).clip(0.0),  # 0 where a point may not be asked for
         values=scale.sign * np.array([each.value for each in arrivals]),
         kept=np.array([max(each.costs, default=0.0) <= 0.0 for each in arrivals]),
         name_of=lambda i: text_of(space.values(candidates.arms[i])),
     )
     verdicts = [rule(candidates) for rule in rules]
     verdict = next((each for each in verdicts if each.stop), verdicts[0])
-    pending = (
-        f"; {candidates.pending} experiments still run and may change this" if candidates.pending else ""
-    )
+    running = f"; {candidates.pending} experiments still run and may change this"
     best = None if verdict.best is None else space.values(candidates.arms[verdict.best])
-    return MayStop(verdict.stop, verdict.reason + pending, best)
-
-
-def usable_chance(plan: TunerPlan, believed: Any, arms: Floats) -> Floats:
-    """Return the probability of success of points, (n, d) -> (n,), 0 where they may not be asked for."""
-    feasibility = FeasibilityFilter(plan.parameters, plan.rule)
-    feasibility.set(believed, np.zeros(0), 0.0)
-    return feasibility.chance(arms).clip(0.0)
+    return MayStop(verdict.stop, verdict.reason + (running if candidates.pending else ""), best)

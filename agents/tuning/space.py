@@ -1,9 +1,9 @@
-"""Parameters by name as points that a kernel can compare, and the time of an experiment as a context."""
+"""Parameters by name as points that a kernel compares, the time as a context, results of earlier tasks."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from functools import cached_property
 from itertools import product
@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from bandit_envs.basics.arguments import is_number, require
+from bandit_envs.basics.arguments import is_number, require, written_as
 from bandit_envs.basics.types import Bools, Floats, Ints
 
+from ..real.earlier import FEWEST
 from ..saving.data import require_types
 from .continuous import Continuum, plain
 from .parameters import KINDS, Ranges, as_parameter
@@ -177,3 +178,43 @@ class Space:
     @property
     def _names(self) -> str:
         return ", ".join(map(repr, self.kinds)) or "nothing"
+
+
+VALUE = "value"  # the column of a table of an earlier task
+Results = tuple[tuple[Values, ...], tuple[float, ...]]  # its parameters and values
+
+
+def results_of(like: Any, space: Space) -> tuple[Results, ...]:
+    """Return the results of earlier tasks, or raise an error that names the task and the row.
+
+    Args:
+        like: tables, that is frames or lists of dicts of all parameters and the "value", or results.
+        space: of the parameters.
+    """
+    words = "a list of tuners, or of tables with a column a parameter and the column 'value'"
+    require(isinstance(like, Sequence) and not isinstance(like, str), "like", words, like)
+    found = []
+    for j, given in enumerate(like):
+        name = f"like[{j}]"
+        result = isinstance(given, tuple) and len(given) == 2  # of a file, or checked before
+        rows, values = map(list, given) if result else _of_table(name, given, space)
+        enough = len(rows) == len(values) >= FEWEST
+        require(enough, name, f"at least {FEWEST} experiments with a value", len(values))
+        for i, value in enumerate(values):
+            words = "a finite number; leave failed experiments out"
+            require(is_number(value), f"{name}, row {i}: {VALUE}", words, value)
+        with written_as({"parameters": name}):
+            found.append((tuple(map(space.check_done, rows)), tuple(map(float, values))))
+    return tuple(found)
+
+
+def _of_table(name: str, table: Any, space: Space) -> tuple[list[Any], list[Any]]:
+    given: Any = table if isinstance(table, Sequence) else getattr(table, "to_dict", lambda _: [])("records")
+    require(not isinstance(given, str) and len(given) > 0, name, "a tuner, a frame or a list of dicts", table)
+    words = f"exactly the columns {', '.join(map(repr, sorted({*space.kinds, VALUE})))}"
+    for i, row in enumerate(given):
+        named = isinstance(row, Mapping)
+        fits = named and set(row) == {*space.kinds, VALUE}
+        require(fits, f"{name}, row {i}", words, sorted(row, key=str) if named else row)
+    rows: list[Any] = list(given)
+    return [{key: row[key] for key in space.kinds} for row in rows], [row[VALUE] for row in rows]

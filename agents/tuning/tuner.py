@@ -9,7 +9,7 @@ from typing import Any, overload
 from bandit_envs.basics.arguments import is_count, is_integer, require, require_switch
 from bandit_envs.basics.threads import one_thread
 
-from .availability import checked_only
+from .availability import checked_entries
 from .feasibility import feasibility_of
 from .history import ADD, TELL, Experiment
 from .parameters import Ranges
@@ -28,14 +28,12 @@ Only = Values | Sequence[Values] | None  # what is available
 class Tuner(Records):
     """Proposes the next experiment, given all that were done, are running or have failed.
 
-    Any agent of the package can be used. An experiment is a round that starts with `ask` and whose reward is
-    delivered by `tell`, in any order and at any time: running experiments are delayed feedback. The agent
-    observes standardised values, and costs in units of their own size; whenever the number of values has
-    doubled they are standardised again, and a fresh agent observes the whole history, and learns a kernel
-    from it once. Kernels use the values that will be run: rounded integers, and one coordinate a category. A
-    call that is interrupted, or fails, has either happened or not; returned objects are copies. Calls of
-    other threads wait for each other. Linear algebra runs on one thread, unless in a block
-    `with gpbandits.threads(n)`.
+    An experiment is a round that starts with `ask` and whose reward is delivered by `tell`, in any order and
+    at any time: running experiments are delayed feedback. The agent observes standardised values, and costs
+    in units of their own size; whenever the number of values has doubled they are standardised again, and a
+    fresh agent observes the whole history, and learns a kernel from it once. Kernels use the values that will
+    be run. A call that is interrupted, or fails, has either happened or not; returned objects are copies.
+    Threads wait for each other; linear algebra runs on one, unless in a block `with gpbandits.threads(n)`.
 
         >>> from agents import Integer, Log, Tuner
         >>> tuner = Tuner({"rate": Log(1e-5, 1e-1), "depth": Integer(1, 12)}, goal="minimise")
@@ -49,7 +47,7 @@ class Tuner(Records):
         agent: a name, a path "package.module:Class" or a callable, or (agent, options), as for `evaluate`.
             Default `gp-agent` with the goal "best", and with contexts, a clock, constraints or a
             `cost_budget` what `agents.real.choice` chooses.
-        goal: "maximise", the default, or "minimise"; "maximize" and "minimize" are the same.
+        goal: "maximise" or "minimise", in either spelling.
         contexts: name -> range, as of parameters, of what is given in each experiment and not chosen.
         constraints: names of the costs, each of which should be at most 0.
         seed: of the agent; the same seed and the same reports give the same questions.
@@ -59,7 +57,7 @@ class Tuner(Records):
             Default agent `ei-per-cost`, which learns the costs of experiments too.
         clock: for functions that drift, the approximate duration of all experiments together, in any unit.
             Each question then has its `time` as a further context: the older a value, the smaller its weight,
-            and agents that learn a kernel learn the rate. None for no drift.
+            at a rate that agents which learn a kernel learn too.
         num_arms: largest size of a finite set. More points, and a continuum, are a box whose search visits
             possible points only; an agent without boxes is given as many points, which cover the space.
         noise_std: std of the noise of a value, None if unknown: it is then learnt. 0 asks for nothing a
@@ -68,24 +66,19 @@ class Tuner(Records):
         standardise: False gives the agent values and costs unscaled; it then assumes a prior mean of 0 and
             the amplitude of its kernel.
         safe: parameters that are known to keep all costs in every context, such as [{"x": 0.1}], for agents
-            that keep them in every experiment, such as "safe-ucb". The agent then chooses from a finite set.
-            It assumes that costs are samples of its kernel whose std is the size of those observed so far;
-            `standardise=False` takes costs as multiples of a std that you know. An agent's `lipschitz` is in
-            the same units, over the whole range of a parameter.
+            that keep them in every experiment, such as "safe-ucb", on a finite set. Costs are assumed to be
+            samples of the kernel whose std is the size of those observed so far; `standardise=False` takes
+            them as multiples of a std that you know. An agent's `lipschitz` is in the same units, over the
+            whole range of a parameter.
         stopping: the rule of `may_stop` in the value's unit, ("gap", {"eps": 0.01}), or label -> rule.
-        possible: for constraints that are known beforehand, a function of the parameters by keyword that
-            returns whether they are possible, such as `lambda a, b: a + b <= 1`. Others are never asked for.
-            A file does not hold it: give it to `Tuner.load` again.
+        possible: a function of the parameters by keyword that returns whether they may be asked for, such as
+            `lambda a, b: a + b <= 1`. A file does not hold it: give it to `Tuner.load` again.
         repeats: False asks for nothing that was tried in the same context or is running, where a value has no
             noise; once all was tried, `ask` is an error.
         like: results of earlier tasks on the same parameters, each a tuner, or a table (a frame, or a list of
-            dicts) of the parameters and the "value": where good values lie, and how they vary, is the
-            default agent's prior, which fades where it misleads, see `agents.real.earlier`.
+            dicts) of the parameters and the "value": the default agent's prior, see `agents.real.earlier`.
         never: parameters that must never be asked for: a dict of some of them, or of all, such as
-            {"oven": "small"}, or a list of such dicts. A file holds them, unlike a function.
-
-    Raises:
-        ValueError: an argument is impossible; the message names it.
+            {"oven": "small"}, or a list of such dicts. A file holds them.
     """
 
     def __init__(
@@ -167,10 +160,9 @@ class Tuner(Records):
             ...     tuner.tell(ticket, parameters["x"])
 
         Args:
-            n: how many, as a list: each is chosen given that those before it run, as if they had been asked
-                for one by one. If the chosen parameters are running already, the default agent asks for
-                nearby ones, and for the same again only where all that may be asked for are running. None
-                asks for a single one; a context may be given in its place.
+            n: how many, as a list, each chosen given that those before it run. If the chosen parameters run
+                already, the default agent asks for nearby ones, and for the same again only where all that
+                may be asked for run. None asks for a single one; a context may be given in its place.
             context: name -> value, where there are contexts.
             time: of their start, where there is a `clock`.
             only: what is available now: a dict of some parameters, or of all, such as {"oven": "small"}, or
@@ -178,13 +170,14 @@ class Tuner(Records):
 
         Raises:
             RuntimeError: `max_pending` experiments are running, or would be, or the `cost_budget` is spent.
-            ValueError: an argument is impossible, or nothing of what is available is possible.
+            ValueError: nothing of what is available is possible.
         """
         if isinstance(n, Mapping):
             require(context is None, "n", "a number, where a context is given", n)
             n, context = None, dict(n)
         require(n is None or is_count(n), "n", "None or a positive integer", n)
-        known, among = self.plan.context(context, time), checked_only(self.plan.parameters, only)
+        known = self.plan.context(context, time)
+        among = checked_entries("only", self.plan.parameters, only, fewest=1)
         require_capacity(self.plan, self._history, self.left, n or 1)
         history, player, questions = self._history, self._take_player(), []
         for _ in range(n or 1):
@@ -215,11 +208,9 @@ class Tuner(Records):
         *,
         parameters: Values | None = None,
     ) -> None:
-        """Report the value of an experiment; tickets may be reported in any order.
+        """Report the value of an experiment, which is finite.
 
         Args:
-            ticket: from `ask`.
-            value: finite, to be maximised or minimised.
             costs: name -> value, where there are constraints; feasible is at most 0.
             std: of the noise in this value, such as a mean's standard error; None for that of all others. The
                 learnt noise is a factor of all stds. Not under constraints.
@@ -246,8 +237,7 @@ class Tuner(Records):
     ) -> None:
         """Replace what was reported of an experiment, for instance after a typing error.
 
-        A new agent observes all experiments with the corrected values before the next question. `save` writes
-        them over a file that holds the former ones.
+        A new agent then observes all experiments. `save` writes over a file that holds the former values.
 
             >>> from agents import Linear, Tuner
             >>> tuner = Tuner({"x": Linear(0, 1)})
@@ -281,11 +271,10 @@ class Tuner(Records):
     def fail(self, ticket: int, reason: str = "", spent: float | None = None) -> None:
         """Report that an experiment failed because of its parameters.
 
-        After the first failure a classifier learns from all experiments where others would fail too, and the
-        agent chooses among points where a success is likely enough: 30 to 90 %, by the question, and
-        at most 90 % of the largest probability. Nothing else changes. Successes near a failure reopen its
-        neighbourhood. For agents that cannot be restricted to some points, such as those of other libraries,
-        the answer is replaced by the nearest open point.
+        From then on a classifier learns from all experiments where others would fail too, and the agent
+        chooses among points where a success is likely enough: 30 to 90 %, by the question, and at most 90 %
+        of the largest probability. Successes near a failure reopen its neighbourhood. For agents that cannot
+        be restricted to some points the answer is replaced by the nearest open one.
 
             >>> from agents import Linear, Tuner
             >>> tuner = Tuner({"x": Linear(0, 1)})
@@ -293,7 +282,6 @@ class Tuner(Records):
             >>> tuner.fail(ticket, "the melt froze")
 
         Args:
-            ticket: from `ask`.
             reason: any text, which is stored.
             spent: its cost until then, where there is a `cost_budget`; None for nothing.
         """
@@ -338,12 +326,11 @@ class Tuner(Records):
     ) -> Experiment | None:
         """Run n experiments, pending ones first, and report their outcomes; return the `best`.
 
-        An exception of f is a failure, which is stored with its text, see `fail`; so is a value, a cost or a
-        std that is infinite or not a number, and the death of a process. Ctrl-C, or a kill where there is a
-        `file`, loses only the experiments that were running: they stay pending, and the next call, or that of
-        the loaded tuner, begins with them. What has returned a value is reported first, and Ctrl-C waits for
-        threads, which nothing can stop; a second one does not. With several workers the questions depend on
-        the order in which experiments finish, and two runs differ.
+        An exception of f, a value, a cost or a std that is infinite or NaN, and the death of a process are
+        failures, stored with their text. Ctrl-C, or a kill where there is a `file`, loses only what was
+        running: it stays pending, and the next call, or that of the loaded tuner, begins with it. Ctrl-C
+        waits for threads, which nothing can stop; a second one does not. With several workers the questions
+        depend on the order in which experiments finish, and two runs differ.
 
             >>> from agents import Linear, Tuner
             >>> tuner = Tuner({"x": Linear(-1, 1)}, goal="minimise")
@@ -354,14 +341,12 @@ class Tuner(Records):
                 arguments of `tell`.
             n: how many; fewer are run once a `cost_budget` is spent.
             workers: how many run at a time. A single one is the calling thread itself.
-            backend: of several workers. "processes" are for experiments that compute, one process a worker,
-                by joblib: f may be a lambda or from a notebook. "threads" are for those that wait for a
-                device or a cluster.
+            backend: of several workers. "processes" are for experiments that compute: f may be a lambda or
+                from a notebook. "threads" are for those that wait for a device or a cluster.
             context: of all of them, where there are contexts.
             time: function that returns the time, where there is a `clock`.
-            file: where the tuner is saved whenever an experiment starts or ends. One process at a time runs
-                the experiments of a file, and its tuner continues the file's history: the one saved
-                there, or `Tuner.load(file)`.
+            file: where the tuner is saved whenever an experiment starts or ends, by one process at a time,
+                whose tuner continues the file's history.
             price: of an experiment, see `may_stop`; no further one is asked for once none is worth it.
             target: value that is good enough: no further experiment starts once `best` has reached it.
             callback: called with each experiment that has ended, after it was saved; the run ends when it
@@ -371,11 +356,8 @@ class Tuner(Records):
                 a terminal and a line an experiment elsewhere; False shows nothing, as suits a debugger in f.
 
         Raises:
-            ValueError: an argument is impossible, f returns something else, another process runs the file, or
-                the file holds experiments that the tuner lacks.
-
-        Warns:
-            UserWarning: all experiments failed.
+            ValueError: f returns something else, another process runs the file, or the file holds experiments
+                that the tuner lacks.
         """
         check_run(self, f, n, workers, context, time, file)
         check_reports(target, callback, progress)
@@ -418,18 +400,14 @@ class Tuner(Records):
         """Return the best of the parameters with a value, by the model, and feasible under constraints.
 
         Of exact values (`noise_std=0` or `repeats=False`, without contexts) these are the parameters of
-        `best`. Else it uses all results through the model: of a noisy function `best` is the luckiest
-        experiment, this is the one of the best posterior mean, in the given context, wherever it was tried.
-        If none is believed to be feasible, it is the one most likely to be. It lies in the ranges and is
+        `best`. Else it is the experiment of the best posterior mean, in the given context, wherever it was
+        tried; if none is believed to be feasible, the one most likely to be. It lies in the ranges and is
         possible. It changes no state.
 
         Args:
             anywhere: True chooses from all possible parameters, tried or not. Then try them before use: the
                 model may be wrong far from observations.
             context, time: of their use, see `ask`.
-
-        Returns:
-            The parameters, and the posterior mean, standard deviation and `interval` of the value there.
 
         Raises:
             ValueError: no value was reported yet, or the agent recommends nothing.

@@ -21,7 +21,6 @@ from agent_cases import (
     with_each,
 )
 from players import play
-from sklearn.gaussian_process.kernels import ConstantKernel
 
 import agents
 import bandit_envs
@@ -29,10 +28,10 @@ from agents.agent.queries import Answers
 from agents.posteriors import TABLES
 from agents.registry import resolve_agent
 from agents.widths.by_name import GAMMAS, WIDTHS, takes
-from bandit_envs import Decisions, Problem, Setting
+from bandit_envs import Decisions, Problem
 from bandit_envs.basics.arguments import ArgumentError
 from bandit_envs.kernels.kernels import make_kernel
-from bandit_envs.laws import Gaussian, GPSample, KnownFunction, delays
+from bandit_envs.laws import GPSample, KnownFunction, delays
 from gpbandits import evaluate
 
 SETTINGS = {
@@ -108,66 +107,12 @@ def test_trials_do_not_depend_on_their_number_or_on_the_other_agents():
     np.testing.assert_allclose(whole.regret["gp-ucb"][3:5], part.regret["gp-ucb"], rtol=0, atol=1e-12)
 
 
-def test_the_belief_is_the_posterior_of_scikit_learn():
-    from sklearn.gaussian_process import GaussianProcessRegressor
-
-    env = gym.make("GPBandit-GP-v0", num_arms=60, horizon=40)
-    observation, _ = env.reset(seed=2)
-    setting = env.get_wrapper_attr("setting")
-    agent = agents.make("gp-ts", env)
-    agent.reset(0)
-    played, seen = [], []
-    for _ in range(40):
-        action = agent.act(observation)
-        observation, reward, _, _, info = env.step(action)
-        agent.update(observation, action, reward, info)
-        played.append(setting.arms[action])
-        seen.append(reward)
-    model = GaussianProcessRegressor(setting.kernel, alpha=setting.noise_std**2, optimizer=None)
-    mean, std = model.fit(np.array(played), np.array(seen)).predict(setting.arms, return_std=True)
-    here = np.zeros(1, dtype=int)
-    np.testing.assert_allclose(agent.belief.mean(here)[0], mean, atol=1e-8)
-    np.testing.assert_allclose(agent.belief.std(here)[0], std, atol=1e-6)  # of a root near 0
-
-
-def test_recommend_gives_the_best_mean_with_and_without_a_trial_axis():
-    env = gym.make("GPBandit-GP-v0", horizon=5)
-    observation, _ = env.reset(seed=0)
-    agent = agents.make("gp-ucb", env)
-    agent.reset(0)
-    play(env, agent, observation, 5)
-    best = agent.recommend()
-    assert isinstance(best.action, int)
-    assert best.point.shape == (1,)
-    assert best.mean == agent.belief.mean(np.zeros(1, dtype=int)).max()
-    batch = agents.make("gp-ucb", env, num_trials=3)
-    batch.reset([1, 2, 3])
-    assert batch.recommend().point.shape == (3, 1)
-
-
 def test_recommend_in_a_context_needs_its_observation():
     agent = agents.make("gp-ucb", contextual_problem())
     agent.reset(0)
     with pytest.raises(ValueError, match="observation of a context"):
         agent.recommend()
     assert agent.recommend(np.zeros(1, dtype=np.float32)).point.shape == (1,)
-
-
-@pytest.mark.sampled(4)
-@pytest.mark.parametrize("name", ["gp-ucb", "gp-ei", "gp-pi", "pure-exploitation", "pure-exploration"])
-@pytest.mark.parametrize("unit", [2.0**-30, 2.0**30])  # powers of two: rounding is the same
-def test_the_unit_of_the_reward_makes_no_difference(name, unit):
-    options = {"xi": 0.0} if name in ("gp-ei", "gp-pi") else {}
-    one, other = (actions(wave(scale), (name, options), trials=3) for scale in (1.0, unit))
-    np.testing.assert_array_equal(one, other)
-
-
-def wave(scale):
-    """The same problem with rewards in another unit."""
-    reward = KnownFunction(lambda x: scale * np.sin(6 * x[:, 0]))
-    kernel = ConstantKernel(scale**2, "fixed") * make_kernel("rbf")
-    arms = Decisions(np.linspace(0, 1, 60)[:, None])
-    return Problem(arms, reward, kernel, Gaussian(0.1 * scale), horizon=60)
 
 
 def test_a_prior_mean_shifts_the_model_and_nothing_else():
@@ -214,33 +159,8 @@ def test_widths_and_gains_go_by_name(width, gamma):
     assert actions("GPBandit-RKHS-v0", ("gp-ucb", options), trials=2, horizon=15).shape == (2, 15)
 
 
-NONSENSE = (
-    {"beta_scale": -3.0},
-    {"gamma": "nonsense"},
-    {"delta": 2.0},
-    {"prior_mean": np.nan},
-    {"prior_mean": [1.0, 2.0]},
-    {"refit_every": 2.5},
-    {"repeat": 0.5},
-    {"repeat": np.inf},
-)
-
-
-@pytest.mark.sampled(4)
-@pytest.mark.parametrize("option", NONSENSE, ids=str)
-@pytest.mark.parametrize("name", representatives(BATCHED))
-def test_no_agent_swallows_nonsense(name, option):
-    (wrong,) = option
-    with pytest.raises(ValueError, match=wrong):
-        agents.make(name, SETTING, **option)
-
-
 BAD = {
     "unknown agent": (lambda: agents.make("gp-ucbb", SETTING), "did you mean 'gp-ucb'"),
-    "unknown option": (
-        lambda: agents.make("gp-ucb", SETTING, beta_scal=2.0),
-        r"unknown option 'beta_scal' of the agent agents\.algorithms\.\w+\.gp_ucb \(did you mean 'beta_scale",
-    ),
     "unknown form": (lambda: start(agents.gp_ucb(SETTING, form="cholesky")), "unknown posterior form"),
     "num_trials": (lambda: agents.gp_ucb(SETTING, num_trials=0), "num_trials must be None or a positive"),
     "beyond": (lambda: play_on(agents.gp_ucb(SETTING, width="rkhs")), r"gamma is known for 0\.\.10 obs"),
@@ -249,16 +169,12 @@ BAD = {
         "an arm in 0..19",
     ),
     "seeds": (lambda: agents.gp_ucb(SETTING, num_trials=2).reset([1]), "seed must be 2 integers"),
-    "no setting": (lambda: agents.make("gp-ucb", 3), "setting must be a Setting"),
     "path": (lambda: agents.make("no.such:Agent", SETTING), "does not lead to a class"),
     "action": (lambda: start(agents.gp_ucb(SETTING)).update(np.zeros(1), 0.5, 0.0, {}), "integer arm"),
     "no info": (lambda: start(agents.gp_ucb(SETTING)).update(np.zeros(1), 1, 0.0, {}), "feedback_mask"),
-    "reward": (lambda: start(agents.gp_ucb(SETTING)).update(np.zeros(1), 1, 0.0, feedback(np.nan)), "finite"),
     "twice": (lambda: twice(agents.gp_ucb(SETTING)), "feedback comes once"),
-    "window": (lambda: start(agents.gp_ucb_sdf(SETTING, window=-1)), "window must not be negative"),
     "round": (lambda: start(agents.gp_ucb(SETTING)).update(np.zeros(1), 1, 0.0, feedback(1.0, 7)), "0..0"),
 }
-BOX = Setting(low=np.zeros(1), high=np.ones(1))
 
 
 def start(agent):
@@ -383,47 +299,6 @@ def test_a_posterior_that_was_kept_stays_as_it_was(name, form):
         moved |= not np.array_equal(agent.posterior(observation), before)
     assert moved  # also of an agent that has started over in the end
     np.testing.assert_array_equal(kept, before)
-
-
-# But for those whose only model is of the reward less a penalty, and those without one.
-MODELLING = [name for name in BATCHED if not agents.features(name).constraint and name != "random"]
-
-
-@pytest.mark.parametrize("name", of_each_shape(MODELLING))
-def test_what_is_believed_can_be_asked_and_comes_to_what_is_true(name):
-    env = gym.make("GPBandit-GP-v0", num_arms=12, noise_std=0.05, horizon=60, function_seed=1)
-    seen, _ = env.reset(seed=0)
-    agent = agents.make(name, env)
-    agent.reset(0)
-    rng = np.random.default_rng(0)
-    for _ in range(60):
-        agent.act(seen)
-        arm = int(rng.integers(12))  # what somebody else plays, so that everything is
-        _, reward, _, _, info = env.step(arm)
-        agent.update(seen, arm, reward, info)
-    ((mean, std),) = agent.beliefs(seen)
-    truth = env.unwrapped.simulator.trials[0].means[0].ravel()
-    assert mean.shape == std.shape == truth.shape
-    assert np.corrcoef(mean, truth)[0, 1] > 0.9
-    assert (std > 0).all()
-
-
-def restrictable(name):
-    """Whether it plays this setting by itself, and learns from plays that it did not choose."""
-    handled = agents.features(name)
-    return handled.finite and not (handled.privileged or handled.on_policy)
-
-
-@pytest.mark.parametrize("name", [*filter(restrictable, BATCHED)])
-def test_an_agent_that_takes_an_offer_plays_what_is_offered(name):
-    agent = start(agents.make(name, SETTING))
-    taken = agent.offer(np.arange(20) == 7)
-    assert isinstance(taken, bool)
-    for t, arm in enumerate((7, 3, 12)):
-        if taken:
-            agent.offer(np.arange(20) == arm)
-            assert agent.act(np.zeros(1)) == arm
-        agent.update(np.zeros(1), arm, 0.0, feedback(1.0, t))
 
 
 @pytest.mark.parametrize("name", representatives(BATCHED))

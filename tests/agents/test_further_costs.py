@@ -79,9 +79,3 @@ def test_a_cost_that_is_never_violated_changes_no_play(name):
 def test_a_cost_that_is_there_twice_changes_no_play(name):
     twice = actions(name, lambda cost: cost, std=1.0)
     np.testing.assert_array_equal(twice, actions(name, None, std=0.0))
-
-
-@pytest.mark.parametrize("name", of_each_shape(COPY_CHANGES))
-def test_where_it_does_the_docstring_says_so(name):
-    text = " ".join((agents.registry.resolve_agent(name).make.__doc__ or "").split())
-    assert "twice" in text

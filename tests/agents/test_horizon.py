@@ -8,6 +8,7 @@ from typing import Any
 import gymnasium
 import pytest
 from agent_cases import OF_ARMS, of_each_shape, seed_for, told_for
+from players import play
 
 import agents
 from agents.registry import resolve_agent
@@ -41,13 +42,7 @@ def played(name: str, horizon: int, seed: int, keywords: Any, options: Any) -> l
     bold = {"cost_width": 1.0, **told_for(name, 1.0)} if keywords.get("safe_seed") else {}
     agent = agents.make(name, replace(env.setting, horizon=horizon), **bold, **options)
     agent.reset(seed)
-    actions = []
-    for _ in range(ROUNDS):
-        actions.append(int(agent.act(observation)))
-        following, reward, _, _, info = env.step(actions[-1])
-        agent.update(observation, actions[-1], reward, info)
-        observation = following
-    return actions
+    return play(env, agent, observation, ROUNDS)[0]
 
 
 def differs(name: str, seed: int, keywords: Any, options: Any) -> bool:

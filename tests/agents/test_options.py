@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from inspect import Parameter, signature
 from types import SimpleNamespace
-from typing import TypeVar
+from typing import Annotated, Any, TypeVar
 
 import gymnasium as gym
 import numpy as np
@@ -27,7 +28,7 @@ from agents.objectives.parts import (
     parts_of,
     penalised_parts,
 )
-from agents.options import keywords_of, typed_dict_of
+from agents.options import CheckedOptions, keywords_of, one_of, positive, probability, typed_dict_of
 from agents.registry import resolve_agent
 from agents.saving.data import require_types
 from bandit_envs import Setting
@@ -101,7 +102,7 @@ def test_every_option_has_its_default_and_effect(options):
             assert f"default {each.default}".lower() in said[key].lower().replace('"', "")
 
 
-@pytest.mark.parametrize("given", ["GPBandit-GP-v0", None, gym.make("GPBandit-GP-v0", num_arms=5)])
+@pytest.mark.parametrize("given", ["GPBandit-GP-v0", None, 3, gym.make("GPBandit-GP-v0", num_arms=5)])
 def test_a_factory_of_what_is_no_setting_names_what_takes_an_environment(given):
     with pytest.raises(
         ValueError, match=r"agent 'gp-ucb': setting must be a Setting; `agents.make\(name, env\)`"
@@ -227,6 +228,32 @@ def test_an_impossible_option_is_named(name, options):
     setting = Setting(arms=SETTING.arms, horizon=10, duel=True) if name in DUELLING else WITH_ALL
     with pytest.raises(ValueError, match=rf"\b{[*options][-1]}\b"):
         agents.make(name, setting, **options).reset(0)
+
+
+@dataclass(frozen=True)
+class Declared(CheckedOptions):
+    eps: Annotated[float, positive("it is a regret")]
+    limit: Annotated[float, probability("it is a share of runs")] | None = None
+    bands: Annotated[str, one_of("single", "difference")] = "single"
+
+
+def declared(setting: Any, *, delta: Annotated[float, probability("give 0.1")] = 0.1) -> Any:
+    return agents.gp_ucb(setting, delta=delta)
+
+
+def test_a_range_and_a_remedy_are_declared_once_in_the_annotation_of_a_part_or_an_option():
+    assert Declared(0.5, None).limit is None
+    refused: list[tuple[dict[str, Any], str]] = [
+        ({"eps": 0.0}, "eps must be positive, got 0.0; it is a regret"),
+        ({"eps": "a"}, "eps must be positive, got 'a'"),
+        ({"eps": 1.0, "limit": 1.0}, r"limit must be in \(0, 1\) or None, got 1.0; it is a share of runs"),
+        ({"eps": 1.0, "bands": "all"}, 'bands must be "single" or "difference", got'),
+    ]
+    for given, says in refused:
+        with pytest.raises(ValueError, match=says):
+            Declared(**given)
+    with pytest.raises(ValueError, match=r"declared: delta must be in \(0, 1\), got 2.0; give 0.1"):
+        resolve_agent((declared, {"delta": 2.0}))(SETTING)
 
 
 def test_an_alias_is_checked_as_what_it_stands_for():

@@ -203,22 +203,6 @@ def test_nor_where_hyperparameters_are_learnt(name):
         assert_same(name, label, problem, VIEW, refit_every=6)
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("name", of_each_shape(name for name in LEARNING if name in UNTOLD))
-def test_nor_where_no_kernel_is_told_and_it_is_learnt(name):
-    withheld = build("composite", SMALL | {"publish_model": False, "horizon": 32})
-    assert_same(name, "everything untold", withheld, Units(2.0**12), refit_every=6)
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("name", of_each_shape(UNTOLD))
-def test_nor_with_one_feature_after_the_other_where_no_kernel_is_told(name, monkeypatch):
-    monkeypatch.setitem(SMALL, "horizon", 24)
-    for label, problem in stages(agents.features(name)).items():
-        withheld = replace(problem, publish_model=False)
-        assert_same(name, label, withheld, Units(1e3, 7e3), **told_for(name))
-
-
 CONSTRAINED = [name for name in BATCHED if agents.features(name).constraint]
 OF_EACH = Units(costs=(2.0**10, 2.0**-6))  # powers of 2, so that nothing is rounded
 TWO = {"num_constraints": 2, "constraint_noise_std": 0.1, "horizon": 40}

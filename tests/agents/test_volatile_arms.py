@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from agent_cases import OF_ARMS, of_each_shape
+from players import FirstArm, play
 
 import agents
 from agents.acquisition.improvement import MaxMean
@@ -43,14 +44,8 @@ def volatile(**keywords: Any) -> Problem:
 def actions(problem: Problem, name: str, **options: Any) -> list[int]:
     """An agent's plays; the environment refuses those that are missing."""
     env = BanditEnv(problem)
-    agent, seen, info = begin(env, name, **options)
-    plays = []
-    for _ in range(problem.horizon):
-        plays.append(agent.act(seen))
-        following, reward, *_, info = env.step(plays[-1])
-        agent.update(seen, plays[-1], reward, info)
-        seen = following
-    return plays
+    agent, seen, _ = begin(env, name, **options)
+    return play(env, agent, seen, problem.horizon)[0]
 
 
 def begin(env: BanditEnv, name: str, **options: Any) -> tuple[Any, Any, Any]:
@@ -217,34 +212,11 @@ def test_a_file_of_before_there_were_volatile_arms_is_read(tmp_path):
     assert arm in range(12)
 
 
-class FirstArm:
-    """Plays the first arm, be it there or not."""
-
-    def __init__(self, setting: Any):
-        self.arm = 0
-
-    def reset(self, seed: int) -> None:
-        pass
-
-    def act(self, observation: Any) -> int:
-        return self.arm
-
-    def update(self, observation: Any, action: Any, reward: Any, info: dict[str, Any]) -> None:
-        pass
-
-
 def test_an_agent_of_ones_own_that_looks_at_no_mask_is_told_so():
     with pytest.raises(AgentCheckError, match=r"\[available arms\].*method start\(info\)"):
         check_agent(FirstArm, {"volatile": volatile()})
     with pytest.raises(ValueError, match=r"available, got 0, which is missing from round \d+; choose where"):
         evaluate(volatile(), {"mine": FirstArm}, trials=3)
-
-
-def test_a_mask_without_any_arm_is_named_as_such():
-    agent = agents.make("gp-ucb", volatile())
-    agent.reset(0)
-    with pytest.raises(ValueError, match=r"got one of shape \(12,\) without any arm"):
-        agent.start({"action_mask": np.zeros(12, np.int8)})
 
 
 def test_a_mask_that_the_setting_does_not_speak_of_is_not_ignored():
@@ -267,6 +239,9 @@ def test_an_agent_that_learns_regrets_less_than_random_plays_of_volatile_arms():
 
 class FirstThatIsThere(FirstArm):
     """Plays the first arm that is there."""
+
+    def act(self, observation: Any) -> int:
+        return self.arm
 
     def start(self, info: dict[str, Any]) -> None:
         self.arm = int(info["action_mask"].argmax())

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from agent_cases import of_each_shape
+from players import play as play_env
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 
 import agents
@@ -157,11 +158,7 @@ def test_under_constraints_each_quantity_is_scaled_by_its_own_first_plays():
     seen, _ = env.reset(seed=0)
     agent = agents.make("gp-agent", env, rule="ucb")
     agent.reset(0)
-    for _ in range(8):
-        action = agent.act(seen)
-        following, reward, _, _, info = env.step(action)
-        agent.update(seen, action, reward, info)
-        seen = following
+    play_env(env, agent, seen, 8)
     assert agent.objective.standardize
 
 

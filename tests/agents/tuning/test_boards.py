@@ -56,14 +56,6 @@ def test_on_a_box_the_tuner_is_the_agent_in_its_loop(name):
         tuner.tell(ticket, loss(parameters))
 
 
-@pytest.mark.parametrize("name", ["optuna-tpe", "optuna-gp"])
-def test_and_they_may_be_tuners(name):
-    pytest.importorskip("optuna")
-    tuner = Tuner({"x": Linear(0, 1), "y": Linear(0, 1)}, agent=name, seed=0)
-    tuner.optimise(lambda x, y: x - (y - 0.5) ** 2, 12)
-    assert tuner.best.value > 0.5
-
-
 class Hill:
     """A landscape with slopes, which says where it was asked."""
 

@@ -1,6 +1,7 @@
 """What was really set is told, and what was told wrongly is corrected, in the tuner and in its file."""
 
 import pytest
+from players import ask_and_tell
 
 import agents
 from agents import Integer, Linear, Tuner
@@ -10,9 +11,7 @@ SPACE = {"x": Linear(0, 1, step=0.25), "n": Integer(1, 9)}
 
 def informed(rounds=7, **options):
     tuner = Tuner(SPACE, seed=1, **options)
-    for _ in range(rounds):
-        ticket, parameters = tuner.ask()
-        tuner.tell(ticket, parameters["x"] - 0.1 * parameters["n"])
+    ask_and_tell(tuner, lambda parameters: parameters["x"] - 0.1 * parameters["n"], rounds)
     return tuner
 
 
@@ -69,16 +68,6 @@ def test_the_file_is_corrected_too_and_not_by_one_that_lacks_the_correction(tmp_
         old.save(file)
     loaded.ask()
     loaded.save(file)
-
-
-def test_a_corrected_tuner_goes_on_with_other_questions_and_the_same_tickets():
-    tuner = informed()
-    ticket, _ = tuner.ask()
-    tuner.correct(2, 50.0)
-    assert list(tuner.pending) == [ticket]
-    tuner.tell(ticket, 0.0)
-    assert tuner.best.ticket == 2
-    assert tuner.ask()[0] == ticket + 1
 
 
 @pytest.mark.parametrize(

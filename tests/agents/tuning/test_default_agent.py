@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from players import ask_and_tell
 
 from agents import Categorical, Integer, Linear, Log, Tuner
 from agents.real.choice import BEST, LEARNING
@@ -48,12 +49,9 @@ def test_a_narrow_hill_on_a_plateau_is_found(seed):
     assert tuner.best.value > 0.9
 
 
-def advised(noise_std=None, std=None, rounds=10, seed=0):
-    rng = np.random.default_rng([seed, 1])
-    tuner = Tuner(SQUARE, seed=seed, noise_std=noise_std)
-    for _ in range(rounds):
-        ticket, parameters = tuner.ask()
-        tuner.tell(ticket, wave(**parameters) + 0.1 * rng.standard_normal(), std=std)
+def advised(rounds, seed):
+    rng, tuner = np.random.default_rng([seed, 1]), Tuner(SQUARE, seed=seed)
+    ask_and_tell(tuner, lambda parameters: wave(**parameters) + 0.1 * rng.standard_normal(), rounds)
     return tuner.recommend()
 
 
@@ -61,7 +59,7 @@ def advised(noise_std=None, std=None, rounds=10, seed=0):
 def test_intervals_of_few_values_cover():
     """A binomial count: at 95 % six of 24 misses or more have a probability below 1e-3."""
     for rounds in (5, 8, 12):
-        answers = [advised(rounds=rounds, seed=seed) for seed in range(24)]
+        answers = [advised(rounds, seed) for seed in range(24)]
         misses = 0
         for each in answers:
             low, high = each.interval
@@ -82,11 +80,11 @@ SPACES = {"box": SQUARE, "set": {"kind": Categorical(list("abcdefgh"))}}
 
 
 def told(space, n=10, **options):
+    def value(parameters):
+        return sum(ord(each) if isinstance(each, str) else each for each in parameters.values())
+
     tuner = Tuner(SPACES[space], seed=0, **options)
-    for _ in range(n):
-        ticket, parameters = tuner.ask()
-        value = sum(ord(each) if isinstance(each, str) else each for each in parameters.values())
-        tuner.tell(ticket, value, dict.fromkeys(tuner.plan.constraints, -1.0))
+    ask_and_tell(tuner, value, n)
     return tuner
 
 
@@ -167,13 +165,6 @@ def test_more_questions_than_fit_beside_each_other_are_different():
     """In one dimension 50 points lie 0.02 apart."""
     points = [each["x"] for _, each in Tuner({"x": Linear(0, 1)}).ask(90)]
     assert len({round(x, 9) for x in points}) == 90
-
-
-@pytest.mark.long
-def test_a_thousand_questions_at_once_are_different():
-    space = {"x": Linear(0, 1), "y": Linear(0, 1)}
-    points = [tuple(each.values()) for _, each in Tuner(space).ask(1000)]
-    assert len({(round(x, 9), round(y, 9)) for x, y in points}) == 1000
 
 
 def test_once_all_of_a_set_run_some_run_twice():

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from players import ask_and_tell
 
 from agents import Categorical, Linear, Log, Tuner
 
@@ -35,12 +36,8 @@ def table(tuner):
 def best_after(number, like, seed, **options):
     """Return the least loss of so many questions."""
     tuner = Tuner(PARAMETERS, goal="minimise", seed=seed, like=like, **options)
-    found = []
-    for _ in range(number):
-        ticket, parameters = tuner.ask()
-        found.append(loss(**parameters))
-        tuner.tell(ticket, found[-1])
-    return min(found)
+    ask_and_tell(tuner, lambda parameters: loss(**parameters), number)
+    return tuner.best_value
 
 
 @pytest.mark.parametrize("options", [{}, {"noise_std": 0.0}, {"num_arms": 10**4}])
@@ -65,9 +62,7 @@ def test_tuners_frames_and_lists_of_dicts_ask_the_same():
 
 def test_a_saved_tuner_still_knows_them(tmp_path):
     tuner = Tuner(PARAMETERS, goal="minimise", like=[earlier()])
-    for _ in range(7):
-        ticket, parameters = tuner.ask()
-        tuner.tell(ticket, loss(**parameters))
+    ask_and_tell(tuner, lambda parameters: loss(**parameters), 7)
     tuner.save(tmp_path / "tuner.json")
     assert Tuner.load(tmp_path / "tuner.json").ask() == tuner.ask()
 

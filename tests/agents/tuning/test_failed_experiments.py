@@ -5,7 +5,6 @@ import pytest
 from sklearn.gaussian_process.kernels import Matern
 
 from agents import Categorical, Integer, Linear, Tuner
-from agents.saving.files import read, write
 from agents.tuning.feasibility import (
     BOLD,
     CAUTIOUS,
@@ -21,10 +20,6 @@ ROUNDS = 30
 BRIEF = {"initial": 2}
 LEARNS = {"refit_every": 5}
 FREEZES = "the melt froze"
-
-
-def fails_in_the_corner(parameters):
-    return parameters["x"] > 0.7 and parameters["y"] > 0.7
 
 
 def played(tuner, fails, value, rounds=ROUNDS, say=lambda tuner, ticket: tuner.fail(ticket, FREEZES)):
@@ -44,24 +39,6 @@ def played(tuner, fails, value, rounds=ROUNDS, say=lambda tuner, ticket: tuner.f
 
 def total(parameters):
     return parameters["x"] + parameters["y"]
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("seed", range(3))
-def test_a_failing_corner_is_not_asked_for_again_and_again(seed):
-    """The largest values are at the edge of the corner: an agent that forgets failures asks for nothing else.
-
-    A tuner that learns keeps looking for the edge. A third of its questions wants a success to be likelier
-    than 0.7, and a third takes less than a half: at an edge that is known, half of all can be on the wrong
-    side.
-    """
-    _, forgotten = played(Tuner(SQUARE, seed=seed), fails_in_the_corner, total, say=Tuner.drop)
-    tuner = Tuner(SQUARE, seed=seed)
-    _, learnt = played(tuner, fails_in_the_corner, total)
-    assert len(forgotten) >= 2 * ROUNDS / 3
-    assert len(learnt) <= ROUNDS / 2
-    assert len(learnt) <= len(forgotten) - ROUNDS / 5
-    assert tuner.best.value > 1.65  # of 1.7
 
 
 MIXED = {"depth": Integer(1, 9), "kernel": Categorical(["a", "b", "c"])}
@@ -215,31 +192,6 @@ def test_a_failure_is_kept_with_its_reason_and_what_it_cost(tmp_path):
     tuner.fail(tuner.ask()[0], spent=6.0)
     with pytest.raises(RuntimeError, match="spent"):
         tuner.ask()
-
-
-def test_a_file_from_before_failures_were_known_is_read(tmp_path):
-    tuner, path = Tuner(SQUARE, agent="random"), tmp_path / "t.json"
-    played(tuner, lambda p: p["x"] > 0.5, total, 4, Tuner.drop)
-    tuner.save(path)
-    content = read(path, "gpbandits tuner")
-    for each in content["rounds"]:
-        del each["failed"]
-    write(path, "gpbandits tuner", content)
-    assert Tuner.load(path).experiments == tuner.experiments
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("space", ["continuous", "categorical"])
-@pytest.mark.parametrize("agent", AGENTS)
-def test_a_saved_tuner_goes_on_as_if_it_had_not_been(agent, space, tmp_path):
-    _, fails = SPACES[space]
-    tuner = tuner_of(agent, space, seed=5)
-    _, failed = played(tuner, fails, wanted, 9)
-    assert failed
-    tuner.save(tmp_path / "tuner.json")
-    loaded = Tuner.load(tmp_path / "tuner.json")
-    assert loaded.experiments == tuner.experiments
-    assert played(loaded, fails, wanted, 5) == played(tuner, fails, wanted, 5)
 
 
 def test_a_failure_in_one_context_says_little_of_another():

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from players import FirstArm
+from players import FirstArm, ask_and_tell
 
 import agents
 from agents import Categorical, Integer, Tuner
@@ -50,9 +50,7 @@ def value(parameters):
 
 def started(agent, told=4):
     tuner = Tuner(SPACE, agent=agent, seed=3)
-    for _ in range(told):
-        ticket, parameters = tuner.ask()
-        tuner.tell(ticket, value(parameters))
+    ask_and_tell(tuner, value, told)
     tuner.ask()
     tuner.ask()
     tuner.tell(told, 0.5)
@@ -71,12 +69,7 @@ LEARNING = ("gp-bucb", {"initial": 2, "refit_every": 2})
 
 
 def goes_on(tuner, rounds=2):
-    asked = []
-    for _ in range(rounds):
-        ticket, parameters = tuner.ask()
-        asked.append(parameters)
-        tuner.tell(ticket, value(parameters))
-    return asked
+    return ask_and_tell(tuner, value, rounds)
 
 
 def assert_before_or_after(agent, name, lines, within):

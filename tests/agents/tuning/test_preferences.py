@@ -252,16 +252,6 @@ def test_comparisons_from_elsewhere_are_learnt_from_and_saved(known, tmp_path):
     assert run(again, 4) == run(here, 4)
 
 
-def test_a_saved_tuner_asks_on_alike(tmp_path):
-    here = tuner(incumbent=True, seed=3)
-    run(here, 7)
-    here.ask()  # pending
-    here.save(tmp_path / "tuner.json")
-    again = agents.load(tmp_path / "tuner.json")
-    assert again.recommend() == here.recommend()
-    assert [run(each, 5) for each in (again,)] == [run(each, 5) for each in (here,)]
-
-
 def test_an_answer_comes_once():
     here = tuner()
     ticket, _ = here.ask()

@@ -4,7 +4,6 @@ import pytest
 
 import agents
 from agents import Categorical, Linear, Tuner
-from agents.tuning.plan import TunerPlan
 
 SPACE = {"x": Linear(0.0, 2.0), "kind": Categorical(["a", "b"])}
 START = [{"x": 0.123, "kind": "b"}]
@@ -42,13 +41,6 @@ def test_a_file_keeps_them_and_goes_on_exactly(tmp_path):
     loaded = agents.load(tmp_path / "t.json")
     assert loaded.plan.safe == tuple(START)
     assert [run(loaded, 3)] == [run(tuner, 3)]
-
-
-def test_older_files_lack_them_and_are_read():
-    plan = Tuner({"x": Linear(0, 1)}, agent="gp-ucb").plan
-    data = plan.to_data()
-    del data["safe"]
-    assert TunerPlan.from_data(data).to_data() == plan.to_data()
 
 
 REFUSED = {

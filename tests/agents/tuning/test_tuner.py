@@ -228,10 +228,6 @@ def told(**more):
 WRONG = {
     "goal": (lambda: Tuner(SMALL, goal="min"), "goal must be 'maximise' or 'minimise', got 'min'"),
     "parameters": (lambda: Tuner({}), "parameters must be at least one"),
-    "kind": (
-        lambda: Tuner({"x": "0, 1"}),
-        r"parameters\['x'\] must be a range .low, high., a list of choices, one",
-    ),
     "agent": (lambda: Tuner(SMALL, agent="gp-ucbb"), "did you mean 'gp-ucb'"),
     "no agent": (lambda: Tuner(SMALL, agent=""), "unknown agent ''"),
     "agent of no kind": (lambda: Tuner(SMALL, agent=0), "an agent is a name such as .*, a path .* or a"),
@@ -255,10 +251,6 @@ WRONG = {
     "max_pending": (lambda: Tuner(SMALL, max_pending=0), "max_pending must be None or a positive integer"),
     "noise_std": (lambda: Tuner(SMALL, noise_std=-1.0), "noise_std must be None, 0 or positive"),
     "standardise": (lambda: Tuner(SMALL, standardise=1), "standardise must be True or False, got 1"),
-    "value": (
-        lambda: told().tell(0, math.nan),
-        "value must be a finite number; of an experiment that failed call fail",
-    ),
     "costs": (lambda: told().tell(0, 1.0, {"a": 1.0}), "costs must be a dict of exactly none"),
     "missing costs": (
         lambda: told(constraints=["a"]).tell(0, 1.0),
@@ -291,12 +283,6 @@ def test_what_is_impossible_is_refused_by_name(build, message):
         build()
 
 
-@pytest.mark.parametrize(("unit", "shift"), [(1e3, 0.0), (1e-3, 7e-3)])
-def test_nor_have_those_of_the_default_agent(unit, shift):
-    plain, other = Tuner(SMALL, seed=2), Tuner(SMALL, seed=2)
-    assert run(plain, score, 12, workers=2) == run(other, lambda p: shift + unit * score(p), 12, workers=2)
-
-
 @pytest.mark.long
 def test_the_default_tuner_finds_good_parameters_with_four_workers():
     tuner = Tuner(SPACE, goal="minimise", num_arms=256)
@@ -304,22 +290,6 @@ def test_the_default_tuner_finds_good_parameters_with_four_workers():
     losses = sorted(loss(p) for p in tuner.plan.parameters.spread(256))
     assert tuner.best.value <= losses[2]
     assert loss(tuner.recommend().parameters) <= losses[5]
-
-
-def test_a_dropped_experiment_may_be_asked_for_again():
-    tuner = Tuner({"x": Categorical(["a", "b"])}, agent=("gp-bucb", {"width": 1e3}), standardise=False)
-    tuner.add({"x": "a"}, 0.0)
-    ticket, parameters = tuner.ask()
-    assert parameters == {"x": "b"}
-    tuner.drop(ticket)
-    assert tuner.ask()[1] == {"x": "b"}  # still the least known
-
-
-def test_a_refused_report_leaves_the_experiment_pending():
-    tuner = told(constraints=["a"])
-    with pytest.raises(ValueError, match="costs"):
-        tuner.tell(0, 1.0)
-    assert list(tuner.pending) == [0]
 
 
 @pytest.mark.parametrize(

@@ -5,16 +5,12 @@ from __future__ import annotations
 import copy
 import pickle
 import threading
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-import numpy as np
 import pytest
 
 import agents
 from agents import Categorical, Integer, Linear, Log, Tuner
-from agents.saving.files import read, write
-from agents.tuning.running import FORM
 from agents.tuning.workers import UnsharedLock
 
 SPACES = {
@@ -47,14 +43,6 @@ def test_n_at_once_are_n_one_by_one(space, agent):
     assert batch == [alone.ask() for _ in range(4)]
     assert together.pending == alone.pending == dict(batch)
     assert together.ask() == alone.ask()
-
-
-def test_pending_experiments_keep_a_batch_apart():
-    """Without them the four questions of an agent that is certain of its answer would be one and the same."""
-    batch = informed("box").ask(4)
-    points = np.array([list(parameters.values()) for _, parameters in batch])
-    distances = np.abs(points[:, None] - points).max(axis=2) + np.eye(4)
-    assert distances.min() > 1e-3
 
 
 def test_a_context_may_stand_first_or_second():
@@ -95,18 +83,6 @@ def test_an_experiment_that_was_started_and_told_is_one_that_was_added():
     assert started.ask()[1] == added.ask()[1]
 
 
-def test_a_file_of_an_earlier_version_holds_what_was_asked_for(tmp_path):
-    tuner, file = Tuner(MIXED), tmp_path / "tuner.json"
-    ticket, _ = tuner.ask()
-    tuner.tell(ticket, 1.0)
-    tuner.save(file)
-    content = read(file, FORM)
-    for each in content["rounds"]:
-        del each["asked"]
-    write(file, FORM, content)
-    assert Tuner.load(file).ask() == tuner.ask()
-
-
 CUBE = {f"x{i}": Linear(0, 1) for i in range(3)}
 
 
@@ -121,28 +97,6 @@ def test_what_is_told_while_another_thread_asks_is_kept():
         tuner.tell(ticket, 1.0)
     asking.join()
     assert [each.state for each in tuner.experiments] == [*["told"] * 30, *["pending"] * 3]
-
-
-@pytest.mark.long
-def test_many_threads_each_tell_what_they_asked(tmp_path):
-    tuner = Tuner(CUBE, agent="random")
-
-    def work(number):
-        for i in range(10):
-            ticket, parameters = tuner.ask()
-            if i % 5 == 4:
-                tuner.fail(ticket)
-            else:
-                tuner.tell(ticket, sum(parameters.values()))
-            tuner.save(tmp_path / f"{number}.json")
-
-    with ThreadPoolExecutor(8) as pool:
-        list(pool.map(work, range(8)))
-    assert not tuner.pending
-    assert len(tuner.experiments) == 80
-    for each in tuner.experiments:
-        assert each.state in ("failed", "told")
-        assert each.value is None or each.value == sum(each.parameters.values())
 
 
 def test_a_thread_may_take_its_own_turn_again_and_copies_have_their_own():
@@ -201,15 +155,6 @@ def test_what_experiments_cost_is_told_where_there_is_a_budget_and_nowhere_else(
         Tuner(LINE, cost_budget=-1.0)
 
 
-def test_a_batch_goes_on_after_a_file(tmp_path):
-    tuner = informed("box")
-    tuner.ask(3)
-    tuner.save(tmp_path / "t.json")
-    loaded = Tuner.load(tmp_path / "t.json")
-    assert loaded.pending == tuner.pending
-    assert loaded.ask(2) == tuner.ask(2)
-
-
 def test_one_is_a_question_and_a_list_of_one_is_a_list():
     tuner, other = informed("set"), informed("set")
     assert tuner.ask(1) == [other.ask()]
@@ -242,12 +187,3 @@ def test_a_saved_tuner_knows_which_experiments_it_was_not_asked_for(agent, tmp_p
 def test_an_impossible_experiment_is_refused():
     with pytest.raises(ValueError, match="parameters"):
         Tuner({"x": Linear(0, 1)}).start({"x": 2.0})
-
-
-def test_a_saved_tuner_goes_on_with_what_was_spent(tmp_path):
-    tuner = run(rounds=4)
-    tuner.save(tmp_path / "tuner.json")
-    loaded = Tuner.load(tmp_path / "tuner.json")
-    assert loaded.left == tuner.left
-    assert loaded.experiments == tuner.experiments
-    assert loaded.ask() == tuner.ask()

@@ -1,6 +1,7 @@
 """Questions stay among what is possible and available, whatever was done elsewhere."""
 
 import pytest
+from players import ask_and_tell
 
 import agents
 from agents import Categorical, Integer, Linear, Log, Tuner
@@ -15,12 +16,7 @@ AGENTS = {"default": None, "samples": "gp-ts", "random": "random", "other": "opt
 
 def play(tuner, rounds, **more):
     """Return the questions of so many rounds."""
-    asked = []
-    for _ in range(rounds):
-        ticket, parameters = tuner.ask(**more)
-        tuner.tell(ticket, parameters["a"] + parameters["b"])
-        asked.append(parameters)
-    return asked
+    return ask_and_tell(tuner, lambda parameters: parameters["a"] + parameters["b"], rounds, **more)
 
 
 @pytest.fixture(params=AGENTS.values(), ids=AGENTS)
