@@ -65,14 +65,14 @@ class RealAgent(ArmAgent):
         self._visits = np.zeros(self.setting.decisions.num_contexts, dtype=np.int64)
         self._switches, self._last = 0, -1
         arms = self.spec.reward.parameters.columns[: self.setting.decisions.num_arms]
-        at_random = self.spec.cost is None
+        at_random = self.spec.costs is None
         numeric = ~self.spec.reward.parameters.of_choices
         self._first = self._rng.permutation(len(arms)) if at_random else spread_out(arms, numeric, self._rng)
 
     @property
     def weighs(self) -> bool:
         """Return True if plays are weighted by the noise that feedback states: where nothing has a cost."""
-        return self.spec.cost is None
+        return self.spec.costs is None
 
     @property
     def alarms(self) -> list[int] | None:
@@ -97,16 +97,16 @@ class RealAgent(ArmAgent):
     def _begins(self) -> bool:
         """Return whether first plays go on."""
         restarted = self.changes is not None and bool(self.changes.alarms)
-        patient = (self.spec.cost is not None or self.setting.max_delay > 0) and not restarted
+        patient = (self.spec.costs is not None or self.setting.max_delay > 0) and not restarted
         if self.record.count < (ENOUGH if patient else 1):
             return True
-        return self.spec.cost is None and self.round < self.num_first
+        return self.spec.costs is None and self.round < self.num_first
 
     def _first_play(self, z: int, offered: Bools) -> int:
         """Return an arm that was not played yet; of a published mean that differs, the best."""
         order, num_arms = self._first, len(offered)
         mean = self.offset[z * num_arms : (z + 1) * num_arms]
-        if self.spec.cost is None and np.ptp(mean) > 0.0:
+        if self.spec.costs is None and np.ptp(mean) > 0.0:
             order = np.argsort(-mean, kind="stable")
         if self._earlier is not None and self.round % 2 == 0:
             gap = self.spec.reward.parameters.columns - self._earlier.best(self.round // 2)
@@ -226,7 +226,7 @@ class RealAgent(ArmAgent):
     def beliefs(self, observation: Floats) -> list[tuple[Floats, Floats]]:
         """Return mean and std of the reward and of each cost at the arms, (A,) each, in their units."""
         context = self.context(observation)
-        return [self._moments(i, context) for i in range(1 + self.spec.num_limits)]
+        return [self._moments(i, context) for i in range(1 + self.setting.num_constraints)]
 
     def _moments(self, quantity: int, context: Ints) -> tuple[Floats, Floats]:
         num_arms, learner = self.setting.decisions.num_arms, self.learners[quantity]

@@ -161,8 +161,8 @@ def noise_around(
 def cost_prior(parameters: Parameters, published: HyperPrior | None = None) -> HyperPrior:
     """Return the prior of costs and prices, whose noise is small.
 
-    Beside a published model of the reward it has that model's length-scales, and an amplitude that few values
-    move little: costs that were all alike so far do not mean that no other arm keeps the limits.
+    Limits beside a published model of the reward have that model's length-scales, and an amplitude that few
+    values move little: costs that were all alike so far do not mean that no other arm keeps the limits.
     """
     found = noise_around(with_line(usual_prior(parameters)), parameters, 1e-3, NOISE_SPREAD)
     if published is None:

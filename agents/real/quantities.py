@@ -25,7 +25,7 @@ from .horizon import SCORES, SHARE_UNDER_LIMITS
 from .learner import NUM_CHAINS, REFUTED, Chains, Learner
 from .priors import Parameters, cost_prior, published_prior, understood, usual_prior, with_line
 from .surrogate import WEIGHT, PointValues, Surrogate
-from .values import ALPHAS, Asinh, Bent, Compressed, Logarithm
+from .values import ALPHAS, Asinh, Bent, Compressed, Logarithm, Values
 
 Score = Callable[[Floats, Floats, Floats, Floats, float], Floats]  # as `knowledge_gradient`
 
@@ -80,9 +80,7 @@ class QuantitySpec(NamedTuple):
     """How the quantities of a setting are modelled; learners are made from it at every reset."""
 
     reward: Surrogate
-    cost: Surrogate | None  # of costs and prices
-    num_limits: int
-    learns_price: bool
+    costs: list[tuple[Surrogate, type[Values]]] | None  # of limits and price; None without either
     variance: float | None  # of a published model
     several: bool  # whether there are contexts
     chained: bool
@@ -102,16 +100,19 @@ class QuantitySpec(NamedTuple):
             assert known is not None
             noise = float(np.mean(model.noise_variance)) / model.prior_std**2
             prior = published_prior(*known, noise, parameters)
-        costs = cost_prior(parameters, prior if published else None)
+        limit = Surrogate(
+            parameters, cost_prior(parameters, prior if published else None), parts.noise_weight
+        )
+        costs: list[tuple[Surrogate, type[Values]]] = [(limit, Asinh)] * setting.num_constraints
+        if setting.budget is not None and setting.known_costs is None:
+            costs.append((Surrogate(parameters, cost_prior(parameters), parts.noise_weight), Logarithm))
         prior = with_line(prior) if has_costs else prior
         surrogate = Surrogate(parameters, prior, parts.noise_weight)
         if earlier is not None:
             surrogate = earlier.informed(surrogate, published)
         return cls(
             surrogate,
-            Surrogate(parameters, costs, parts.noise_weight) if has_costs else None,
-            setting.num_constraints,
-            setting.budget is not None and setting.known_costs is None,
+            costs if has_costs else None,
             float(model.prior_std) ** 2 if published else None,
             setting.has_contexts,
             parts.chains > 0 and not (published or has_costs or setting.has_contexts or earlier is not None),
@@ -121,13 +122,10 @@ class QuantitySpec(NamedTuple):
     def learners(self, rng: np.random.Generator) -> list[Learner]:
         """Return the learners of the reward, each cost and the price."""
         bent = Bent(self.several, self.variance, self.parts.alphas)
-        values = bent if self.cost is None else Compressed(self.variance)
+        values = bent if self.costs is None else Compressed(self.variance)
         chains = Chains(self.reward, rng, self.parts.chains) if self.chained else None
-        found = [Learner(self.reward, values, chains, self.parts.refuted)]
-        if self.cost is not None:
-            found += [Learner(self.cost, Asinh()) for _ in range(self.num_limits)]
-            found += [Learner(self.cost, Logarithm())] if self.learns_price else []
-        return found
+        of_reward = Learner(self.reward, values, chains, self.parts.refuted)
+        return [of_reward, *(Learner(surrogate, written()) for surrogate, written in self.costs or ())]
 
 
 class PointRecord:
