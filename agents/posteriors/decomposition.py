@@ -42,7 +42,13 @@ class CondensedPlays(NamedTuple):
 
 
 def condense(gram: Gram, noise: float, count: Floats, total: Floats) -> CondensedPlays:
-    """Return the posterior of one trial from its counts and sums, (N,) each; O(u^2 N)."""
+    """Return the posterior of one trial from its counts and sums, (N,) each; O(u^2 N).
+
+    n plays of one point are one observation of their mean with noise lambda / n. So with X the u distinct
+    points played, L L' = K_XX + diag(lambda / n) and V = L^-1 K_X,
+
+        Sigma = K - V'V,    mu = V' L^-1 (b / n)_X,    gain = sum log diag(L) + 1/2 sum log(n / lambda).
+    """
     point = count.nonzero()[0]
     plays = count[point]
     factor = gram.columns(point)
