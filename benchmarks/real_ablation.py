@@ -14,9 +14,7 @@ os.environ["OMP_NUM_THREADS"] = "1"  # before numpy is imported: one thread
 
 import argparse
 import math
-import runpy
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
@@ -27,11 +25,11 @@ from tables import write
 from agents.real.choice import publishes
 from bandit_envs import Setting
 from bandit_envs.environment.registration import real_id
+from bandit_envs.problems.real import halves
 from gpbandits import evaluate
 from gpbandits.report.entrants import REFERENCE
 from gpbandits.report.standings import relative_losses
 
-ADMISSION = runpy.run_path(str(Path(__file__).parents[1] / "tools" / "real_admission.py"))
 TASKS = (
     "digits-repeat",
     "digits-late",
@@ -106,9 +104,7 @@ def rows(task: str, trials: int, seed: int) -> list[list[str]]:
         gap = np.array(score[name] - score[WHOLE])
         width = stdtrit(trials - 1, 0.975) * gap.std(ddof=1) / math.sqrt(trials)
         more = ["", ""] if name == WHOLE else [f"{gap.mean():+.3f}", f"±{width:.3f}"]
-        found.append(
-            [task, ADMISSION["halves"]()[task], name, str(trials), f"{score[name].mean():.3f}", *more]
-        )
+        found.append([task, halves()[task], name, str(trials), f"{score[name].mean():.3f}", *more])
     return found
 
 

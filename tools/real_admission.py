@@ -8,10 +8,8 @@ packages and measurements of the real tasks.
 """
 
 import tomllib
-from collections import Counter
 from collections.abc import Callable, Mapping
 from functools import cache
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -22,11 +20,13 @@ from scipy.stats import f, spearmanr
 from bandit_envs.basics.types import Bools, Floats, Ints
 from bandit_envs.data.runs import Runs, load_runs
 from bandit_envs.problems.real import (
+    HALVES,
     HORIZON,
     PLAYS,
     WORKERS,
     Task,
     excess_of,
+    halves,
     pays,
     real,
     rewards_of,
@@ -34,8 +34,6 @@ from bandit_envs.problems.real import (
 )
 
 REFUSED = Path(__file__).with_name("refused.toml")
-HALVES = ("development", "confirmation")
-ONE = ("nasbench201",)  # families of tables whose rewards have rank correlations of 0.96 and more
 SIGNIFICANT = 1e-3  # p-value of an F-test that all configurations are equal
 SIGNAL = 0.2  # std between configurations over that of runs: halves of 200 plays then differ by 2.8 errors
 NEIGHBOURS, EXPLAINED = 5, 0.1  # share of the variance that so many nearest configurations explain
@@ -57,35 +55,6 @@ def candidates() -> dict[str, Task]:
     """Return what was considered and refused, by name."""
     rows = tomllib.loads(REFUSED.read_text(encoding="utf-8"))
     return {name: Task.of(row) for name, row in rows.items()}
-
-
-@cache
-def halves() -> dict[str, str]:
-    """Return the half of each task, by its name.
-
-    The names of the tables alone decide: a family's tasks, in the order of a hash of their tables' names, go
-    in turn to the half that has fewer of the family, first to development. Tasks of one table, and of tables
-    that are alike, are in one half.
-    """
-    half: dict[str, str] = {}
-    for family in dict.fromkeys(task.family for task in tasks().values()):
-        own = sorted(
-            {unit_of(task) for task in tasks().values() if task.family == family},
-            key=lambda name: sha256(name.encode()).hexdigest(),
-        )
-        count = Counter(half[unit] for unit in own if unit in half)
-        for unit in own:
-            if unit not in half:
-                half[unit] = min(HALVES, key=lambda each: count[each])
-                count[half[unit]] += 1
-    return {name: half[unit_of(task)] for name, task in tasks().items()}
-
-
-def unit_of(task: Task) -> str:
-    """Return what is in one half as a whole: the recorded problem, the first table, or tables alike."""
-    name = task.problem or task.tables[0]
-    family = name.partition("/")[0]
-    return family if family in ONE else name
 
 
 def reasons(task: Task) -> list[str]:

@@ -12,7 +12,6 @@ six trials that had been played when they were written down, and do not move wit
 """
 
 import dataclasses
-import runpy
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -20,14 +19,12 @@ from typing import Any
 
 import numpy as np
 
-from bandit_envs.problems.real import tasks
+from bandit_envs.problems.real import HALVES, halves, tasks
 from gpbandits.evaluation import Result
 from gpbandits.evaluation.record import Record
 from gpbandits.report.entrants import REFERENCE
 from gpbandits.report.standings import relative_losses
 
-ADMISSION = runpy.run_path(str(Path(__file__).with_name("real_admission.py")))
-HALVES, halves = ADMISSION["HALVES"], ADMISSION["halves"]
 ARCHIVE = Path(__file__).parents[1] / "docs" / "results" / "real"
 AGENT, BEFORE = "gp-agent", "composed"
 MARKED = 6  # trials, the first ones, of the marks

@@ -13,7 +13,7 @@ from pages import DOCS, loaded, missing, prose, read, told
 from pages import table as stored_table
 from synthetic import result as synthetic_result
 
-from bandit_envs.problems.real import tasks
+from bandit_envs.problems.real import halves, tasks
 from gpbandits.evaluation.formats import text
 from gpbandits.evaluation.result import Result
 from gpbandits.evaluation.statistics import Interval, holm
@@ -218,9 +218,7 @@ def test_the_page_on_parts_says_what_leaving_them_out_costs(monkeypatch):
     monkeypatch.syspath_prepend(DOCS.parent / "benchmarks")
     script, page = loaded("benchmarks/real_ablation.py"), read("ablation.md")
     assert {row["task"] for row in found} == set(script.TASKS)
-    assert {row["task"]: row["half"] for row in found}.items() <= loaded(
-        "tools/real_admission.py"
-    ).halves().items()
+    assert {row["task"]: row["half"] for row in found}.items() <= halves().items()
     families = {tasks()[task].family for task in script.TASKS}
     assert f"of {len(families)} families" in page.replace("ten", "10")
     assert f"{found[0]['trials']} trials" in page.replace("Eight", "8")

@@ -8,12 +8,11 @@ from pages import loaded, read
 
 from bandit_envs.data.runs import HPOB, Runs, load_runs, package_of
 from bandit_envs.problems import data_files
-from bandit_envs.problems.real import HORIZON, Task, tasks
+from bandit_envs.problems.real import HALVES, HORIZON, Task, halves, tasks, unit_of
 
 admission = loaded("tools/real_admission.py")
 CRITERIA, reasons, repeated = admission.CRITERIA, admission.reasons, admission.repeated
 share_near_best, candidates = admission.share_near_best, admission.candidates
-HALVES, halves, unit_of = admission.HALVES, admission.halves, admission.unit_of
 
 
 def marks(task):
