@@ -242,6 +242,18 @@ def test_what_another_tuner_was_told_of_the_same_experiments_is_not_overwritten(
     assert other.optimise(value, 1, file=path) is not None
 
 
+@pytest.mark.long
+@pytest.mark.parametrize("seed", range(6))
+def test_a_kill_at_any_moment_damages_nothing_and_frees_the_file(running, seed):
+    run, path = running
+    time.sleep(np.random.default_rng(seed).uniform(0.0, 0.3))
+    run.kill()
+    run.wait()
+    tuner = Tuner.load(path)
+    tuner.optimise(lambda x: x, len(tuner.pending) + 1, file=path)
+    assert not Tuner.load(path).pending
+
+
 def test_it_ends_when_the_budget_is_spent():
     tuner = Tuner(SPACE, cost_budget=5.0, agent="gp-bucb")
     tuner.optimise(lambda x, y: {"value": x, "spent": 2.0}, 10)

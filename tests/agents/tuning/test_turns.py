@@ -5,8 +5,10 @@ from __future__ import annotations
 import copy
 import pickle
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+import numpy as np
 import pytest
 
 import agents
@@ -43,6 +45,14 @@ def test_n_at_once_are_n_one_by_one(space, agent):
     assert batch == [alone.ask() for _ in range(4)]
     assert together.pending == alone.pending == dict(batch)
     assert together.ask() == alone.ask()
+
+
+def test_pending_experiments_keep_a_batch_apart():
+    """Without them the four questions of an agent that is certain of its answer would be one and the same."""
+    batch = informed("box").ask(4)
+    points = np.array([list(parameters.values()) for _, parameters in batch])
+    distances = np.abs(points[:, None] - points).max(axis=2) + np.eye(4)
+    assert distances.min() > 1e-3
 
 
 def test_a_context_may_stand_first_or_second():
@@ -97,6 +107,28 @@ def test_what_is_told_while_another_thread_asks_is_kept():
         tuner.tell(ticket, 1.0)
     asking.join()
     assert [each.state for each in tuner.experiments] == [*["told"] * 30, *["pending"] * 3]
+
+
+@pytest.mark.long
+def test_many_threads_each_tell_what_they_asked(tmp_path):
+    tuner = Tuner(CUBE, agent="random")
+
+    def work(number):
+        for i in range(10):
+            ticket, parameters = tuner.ask()
+            if i % 5 == 4:
+                tuner.fail(ticket)
+            else:
+                tuner.tell(ticket, sum(parameters.values()))
+            tuner.save(tmp_path / f"{number}.json")
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(work, range(8)))
+    assert not tuner.pending
+    assert len(tuner.experiments) == 80
+    for each in tuner.experiments:
+        assert each.state in ("failed", "told")
+        assert each.value is None or each.value == sum(each.parameters.values())
 
 
 def test_a_thread_may_take_its_own_turn_again_and_copies_have_their_own():
