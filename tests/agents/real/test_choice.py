@@ -28,6 +28,7 @@ COMPOSED = {
     "many rounds": {"horizon": MOST_ROUNDS + 1},
     "a kernel without length-scales": {"kernel": DotProduct()},
     "a safe seed": {"num_constraints": 1, "safe_seed": [3], "lipschitz": [9.0], "constraint_prior_std": 1.0},
+    "noise that drowns what varies": {"kernel": RBF(0.2), "noise_std": 1.1},
     "noise a point": {"kernel": RBF(0.2), "noise_std": 0.2, "noise_profile": np.linspace(0.1, 0.2, 12)},
 }
 

@@ -59,9 +59,8 @@ def test_learnt_prices_have_their_mean_and_their_nodes():
 @pytest.fixture
 def costs() -> Outlay:
     price = np.array([1.0, 2.0, 0.5, 4.0])
-    return Outlay(
-        np.array([0.9, 0.6, 0.4, 0.99]), np.array([0.1, 0.3, 2.0, 0.0]), price, [price, 2 * price, price / 2]
-    )
+    kept, excess = np.array([0.9, 0.6, 0.4, 0.99]), np.array([0.1, 0.3, 2.0, 0.0])
+    return Outlay(kept, excess, 0.5 * excess, price, [price, 2 * price, price / 2])
 
 
 def test_rates_are_those_of_the_formula(costs):
@@ -97,6 +96,27 @@ def test_scores_are_those_of_the_formula(costs):
     lost = np.maximum(worth.best - now + worth.rate * costs.price, 0.0)
     expected = -lost - worth.violation * costs.excess + 7.0 * costs.kept * gains
     np.testing.assert_allclose(scores(now, mean, std, costs, worth, 7.0), expected)
+
+
+def test_where_no_arm_seems_to_keep_the_limits_less_violation_is_looked_for(costs):
+    hopeless = costs._replace(kept=np.full(4, 0.001), unsure=np.array([0.0, 0.0, 3.0, 0.0]))
+    now = np.array([1.0, 3.0, 5.0, 2.0])
+    worth = exchange(now, hopeless, budgeted=False)
+    found = scores(now, now, np.ones(4), hopeless, worth, 7.0)
+    value = -np.maximum(worth.best - now, 0.0) - worth.violation * hopeless.excess
+    assert found[2] == pytest.approx(
+        value[2] + 7.0 * np.maximum(value[2] - value.max() + worth.violation * 3.0 * DRAWS, 0.0).mean(),
+        abs=1e-3,
+    )
+    np.testing.assert_allclose(np.delete(found, 2), np.delete(value, 2))
+
+
+@pytest.mark.parametrize(("mean", "variance"), [(0.4, 0.3), (-0.8, 0.5), (1.5, 0.01), (-0.2, 1.0)])
+def test_the_variance_of_a_violation_is_that_of_draws(mean, variance):
+    values = learnt(Asinh(), [-2.0, 1.0, 400.0])
+    violation = np.maximum(np.sinh(mean + np.sqrt(variance) * DRAWS), 0.0)
+    found = values.excess_variance(*(np.array([each]) for each in (mean, variance)))
+    assert found[0] == pytest.approx(violation.var(), rel=0.02)
 
 
 def test_published_prices_are_taken_as_they_are():

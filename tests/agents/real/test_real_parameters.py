@@ -122,6 +122,17 @@ def test_priors_have_a_number_a_hyperparameter(data_sets):
     assert cost_prior(of).centre[of.number + 1] < usual_prior(of).centre[of.number + 1]
 
 
+def test_limits_beside_a_published_model_have_its_lengths_and_a_surer_amplitude():
+    of = parameters()
+    published = published_prior(np.array([0.3, 0.7]), "rbf", 0.01, of)
+    found, alone = cost_prior(of, published), cost_prior(of)
+    np.testing.assert_array_equal(found.centre[:2], np.log([0.3, 0.7]))
+    np.testing.assert_array_equal(found.spread[:2], published.spread[:2])
+    assert found.spread[of.number] < alone.spread[of.number]
+    np.testing.assert_array_equal(found.centre[2:], alone.centre[2:])
+    assert found.linear
+
+
 def test_a_published_model_is_the_centre_of_its_prior():
     found = published_prior(np.array([0.3, 0.7]), "matern32", 0.01, parameters())
     np.testing.assert_allclose(np.exp(found.centre), [0.3, 0.7, 1.0, 0.01])

@@ -181,6 +181,20 @@ def test_a_scale_gives_its_values_mean_zero_and_deviation_one():
     assert np.std(rewards, ddof=1) == pytest.approx(1.0)
 
 
+def test_a_tail_is_drawn_near_in_its_order_and_only_where_that_is_asked_for():
+    near = [0.1 * i for i in range(9)]  # median .4, root mean square above it .27
+    plain, tamed = (Scale.of("maximise", near, tames) for tames in (False, True))
+    assert [*map(plain.reward, near)] == [*map(tamed.reward, near)]
+    far = Scale.of("maximise", [*near, -1e9], True)
+    rewards = [far.reward(value) for value in (-1e300, -1e9, -1e3, -1.0, -0.4, *near)]
+    assert rewards == sorted(rewards)
+    assert rewards[0] > rewards[-1] - 8.0
+    assert far.value(far.reward(0.5)) == pytest.approx(0.5)
+    assert Scale.of("minimise", [-each for each in [*near, -1e9]], True).reward(1e3) == far.reward(-1e3)
+    equal = Scale.of("maximise", [1.0] * 8 + [-5.0], True)  # nothing above the median says what far is
+    assert equal.reward(-5.0) < equal.reward(1.0)
+
+
 WRONG = {
     "empty range": (lambda: Linear(1.0, 0.5), "low <= high, got \\(1.0, 0.5\\)"),
     "step of zero": (lambda: Linear(0, 1, step=0.0), "step of a Linear must be None or a positive number"),
