@@ -16,7 +16,7 @@ from bandit_envs.rendering.figure import ShownFigure
 from bandit_envs.rendering.picture import draw, strip
 from bandit_envs.rendering.scene import Limits, Picture, Scene
 from gpbandits import Result, evaluate, watch
-from gpbandits.report.film import scenes
+from gpbandits.report.film import FilmedTrial, scenes
 
 FOLDER = Path(__file__).parent / "figures" / "front"
 # Its first play misses the optimum, which is found in round 6; before round 3 the band is the prior's.
@@ -57,7 +57,9 @@ def line(axes: Axes, scene: Scene) -> None:
 
 def played(env_id: str, agent: str, rounds: int, **keywords: object) -> Callable[[Axes], None]:
     """Return a drawing of the problem after some rounds of an agent."""
-    return lambda axes: line(axes, scenes(env_id, agent, 1, 41, {"horizon": 40} | keywords)[rounds])
+    return lambda axes: line(
+        axes, scenes(FilmedTrial(env_id, 1, 41, {"horizon": 40} | keywords), agent)[rounds]
+    )
 
 
 def changing(axes: Axes) -> None:

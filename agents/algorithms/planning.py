@@ -50,6 +50,7 @@ class RGPPE(PlanningAgent):
 
     @property
     def assumes_bound(self) -> bool:
+        """True where B was neither given nor published."""
         return not self.model.bound_is_known
 
     def begin(self) -> None:
@@ -205,6 +206,7 @@ class RAHBO(PlanningAgent):
 
     @property
     def scores(self) -> Floats:
+        """Return the acquisition score of each arm, (A,)."""
         mean, std = self._risk  # of rho^2, (A,) each
         if self.choices <= self.explore:
             return self.model.prior_std * std / self.unit

@@ -59,12 +59,12 @@ def upper_bounds(value: Floats, mean: Floats, variance: Floats, noise: Floats, u
     return mean + np.sqrt(variance)
 
 
-def improvement_alone(value: Floats, mean: Floats, variance: Floats, noise: Floats, use: float) -> Floats:
+def improvement_upon_best(value: Floats, mean: Floats, variance: Floats, noise: Floats, use: float) -> Floats:
     """Return the expected improvement upon the largest mean, (n,); likewise."""
     return expected_improvement(mean - mean.max(), np.sqrt(variance))
 
 
-SCORES = {"knowledge-gradient": knowledge_gradient, "ucb": upper_bounds, "ei": improvement_alone}
+SCORES = {"knowledge-gradient": knowledge_gradient, "ucb": upper_bounds, "ei": improvement_upon_best}
 
 
 def improvement(mean: Floats, variance: Floats, noise: Floats) -> Floats:

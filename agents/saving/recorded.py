@@ -143,8 +143,11 @@ def _owned(values: Iterable[Any]) -> list[Any]:
 
 def _seen(info: Any, keys: Sequence[str]) -> dict[str, Any]:
     """Return the entries that are logged; the agent itself raises where `info` is not a dict."""
-    known = isinstance(info, dict | Mapping)  # `Mapping` alone is slow
-    return {key: info[key] for key in keys if key in info} if known else {}
+    seen: dict[str, Any] = {}
+    for key in keys if isinstance(info, dict | Mapping) else ():  # `Mapping` alone is slow
+        if key in info:
+            seen[key] = info[key]
+    return seen
 
 
 class Saving:

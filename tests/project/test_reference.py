@@ -21,7 +21,7 @@ from bandit_envs.environment.registration import IDS
 from bandit_envs.problems import FACTORIES, build, data_files, keywords_of
 from gpbandits import evaluate
 from gpbandits.commands import app
-from gpbandits.report.film import scenes
+from gpbandits.report.film import FilmedTrial, scenes
 
 PACKAGES = (agents, bandit_envs, gpbandits)
 pytest.importorskip("sphinx", reason="needs the extra `docs`")
@@ -150,7 +150,8 @@ def test_the_agents_of_an_environment_can_be_made_and_their_comparison_runs(name
 
 
 def test_the_film_of_the_front_begins_without_the_optimum_and_finds_it():
-    shown = scenes("GPBandit-GP-v0", "gp-ucb", **FILM)
+    seed, count, start, keywords = (FILM[name] for name in ("seed", "count", "start", "env_kwargs"))
+    shown = scenes(FilmedTrial("GPBandit-GP-v0", seed, count, keywords, start - 1), "gp-ucb")
     assert shown[0].total == 2
     assert shown[0].regrets.min() > 1.0
     assert shown[-1].regrets[-5:].max() < 0.2

@@ -105,7 +105,6 @@ def test_a_wrong_value_is_refused_by_the_name_of_its_part(part):
         ({"parts": {"alphas": [-1.0]}}, r'parts\["alphas"\] must not be negative'),
         ({"parts": {"score": lambda mean: mean}}, r'parts\["score"\] must be one of'),
     ],
-    ids=str,
 )
 def test_parts_that_do_not_exist_or_are_not_called_for_are_refused(options, words):
     with pytest.raises(ValueError, match=words):
