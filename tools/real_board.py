@@ -49,7 +49,7 @@ def main() -> None:
     excluded += [
         ("sb3-*", SLOW),
         ("BoTorch", f"{SLOW}; ranked under Five alone"),
-        ("SMAC", f"{SLOW}; some of the Five"),
+        ("SMAC", f"{SLOW}; ranked under Five alone"),
     ]
     page = write_board(
         standings, DOCS, "python tools/real_board.py", excluded, "leaderboard-real", WHO, units
