@@ -20,7 +20,7 @@ from gpbandits.evaluation.statistics import Interval, holm
 from gpbandits.report.board import over_tasks
 from gpbandits.report.entrants import REFERENCE, unit_of_task
 from gpbandits.report.page import write_table
-from gpbandits.report.standings import Standings, relative_losses
+from gpbandits.report.standings import Standings
 from gpbandits.reproductions import REPRODUCTIONS, powers, srinivas2010, study_figure
 from gpbandits.reproductions.page import RESULTS, Condensed, page_text
 
