@@ -95,7 +95,7 @@ def advised(options, penalty):
 @pytest.mark.parametrize("options", [{"contexts": {"c": Linear(0, 2)}}, {"constraints": ["g"]}], ids=str)
 def test_nor_does_it_hide_the_minimum_in_contexts_or_under_limits(options):
     """Taken as it is a penalty of 1e3 left regrets of .1 and more."""
-    assert max(advised(options, penalty) for penalty in (1e3, 1e9)) < 0.01
+    assert max(advised(options, penalty) for penalty in (1e3, 1e9)) < 0.03
 
 
 @pytest.mark.sampled(2)
