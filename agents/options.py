@@ -298,7 +298,9 @@ def probability(remedy: str) -> Option:
 
 def one_of(*names: str) -> Option:
     """Declare one of some names."""
-    return Option(" or ".join(f'"{name}"' for name in names), lambda value: value in names)
+    return Option(
+        " or ".join(f'"{name}"' for name in names), lambda value: isinstance(value, str) and value in names
+    )
 
 
 def _is_real(value: Any) -> bool:

@@ -52,8 +52,8 @@ class RealAgent(ArmAgent):
         self._rng, of_fits = (self.streams.of(role)[0] for role in ("first plays", "fits"))
         self.learners = self.spec.learners(of_fits)
         self.rule = HorizonRule(self.setting, self.learners, self.offset, self.spec.parts)
-        self.infeasible: bool | None = None  # whether no arm of the last choice seemed to keep all limits
-        self.infeasible_since: int | None = None  # first round (0-based) in which that was so, -1 for none
+        self._infeasible: bool | None = None
+        self._infeasible_since = NEVER
         self.record = PointRecord(len(self.learners))
         self._plays: list[PlayValues] = []  # of which a change makes some stale
         self._delays: list[int] = []
@@ -88,10 +88,22 @@ class RealAgent(ArmAgent):
         self._learn(self.record.count)
         arms, scores = self.rule(self._round(z, offered))
         if self.rule.likeliest is not None:
-            self.infeasible = self.rule.likeliest < UNLIKELY
-            if self.infeasible_since in (None, NEVER):
-                self.infeasible_since = self.round if self.infeasible else NEVER
+            self._infeasible = self.rule.likeliest < UNLIKELY
+            if self._infeasible and self._infeasible_since == NEVER:
+                self._infeasible_since = self.round
         return int(arms[argmax_with_ties(scores[None], TIE, uniform)[0]])
+
+    @property
+    def infeasible(self) -> bool | None:
+        """Return True where no arm of the last choice seemed to keep all limits; None without a model."""
+        require_reset(self.round >= 0)
+        return self._infeasible
+
+    @property
+    def infeasible_since(self) -> int | None:
+        """Return the first round (0-based) with `infeasible` true, -1 where there is none; None likewise."""
+        require_reset(self.round >= 0)
+        return None if self._infeasible is None else self._infeasible_since
 
     @property
     def _begins(self) -> bool:

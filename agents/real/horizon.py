@@ -170,7 +170,7 @@ def exchange(now: Floats, costs: Outlay, budgeted: bool) -> ExchangeRates:
     place = np.flatnonzero(free)[gain[free].argmax()]
     lost, violated = np.maximum(gain[place] - gain, 0.0).mean(), costs.excess.mean()
     if not lost:  # all other arms earn more: violations would be free
-        lost = (gain - gain[place]).mean()
+        lost = (gain - gain[place]).mean() or 1.0
     return ExchangeRates(
         rate, float(gain[place]), float(costs.price[place]), lost / violated if violated > 0.0 else 0.0
     )

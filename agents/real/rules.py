@@ -53,7 +53,7 @@ class HorizonRule:
         arms = self._candidates.among(now.context, now.offered, posteriors, bound)
         points = now.context * self._candidates.num_arms + arms
         pending = now.pending if self._parts.pending else None
-        costs = self._outlay([one.at(points) for one in others], points)
+        costs = self._outlay([one.at(points, pending) for one in others], points)
         if self._num_limits:
             self.likeliest = float(costs.kept.max())
         each = self._learners[0].posteriors

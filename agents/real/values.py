@@ -241,20 +241,23 @@ class Asinh(Values):
 
     def excess(self, mean: Floats, variance: Floats) -> Floats:
         """Return E[c+] over the unit, at most the largest |c| seen, (n,)."""
+        return np.clip(self._excess(mean, variance), 0.0, self._most)
+
+    def _excess(self, mean: Floats, variance: Floats) -> Floats:
         v = np.minimum(variance, CALM)
         std = np.sqrt(np.maximum(v, 1e-12))
         up = np.exp(np.minimum(mean + 0.5 * v, 50.0)) * ndtr((mean + v) / std)
         down = np.exp(np.minimum(-mean + 0.5 * v, 50.0)) * ndtr((mean - v) / std)
-        return np.clip(0.5 * (up - down), 0.0, self._most)
+        return 0.5 * (up - down)
 
     def excess_variance(self, mean: Floats, variance: Floats) -> Floats:
         """Return the variance of c+ over the unit, at most the square of the largest |c| seen, (n,)."""
         v = np.minimum(variance, CALM)
         std = np.sqrt(np.maximum(v, 1e-12))
-        up = np.exp(np.minimum(2.0 * (mean + v), 50.0)) * ndtr((mean + 2.0 * v) / std)
-        down = np.exp(np.minimum(2.0 * (v - mean), 50.0)) * ndtr((mean - 2.0 * v) / std)
+        up = np.exp(np.minimum(2.0 * (mean + v), 100.0)) * ndtr((mean + 2.0 * v) / std)
+        down = np.exp(np.minimum(2.0 * (v - mean), 100.0)) * ndtr((mean - 2.0 * v) / std)
         square = 0.25 * (up + down) - 0.5 * ndtr(mean / std)
-        return np.clip(square - self.excess(mean, variance) ** 2, 0.0, self._most**2)
+        return np.clip(square - self._excess(mean, variance) ** 2, 0.0, self._most**2)
 
 
 class Logarithm(Values):

@@ -14,11 +14,12 @@ import numpy as np
 from sklearn.gaussian_process.kernels import Matern
 
 from bandit_envs.basics.arguments import Kind, is_count, is_integer, is_number, require, written_as
+from bandit_envs.basics.types import Floats
 
 from ..named import is_name
 from ..options import Option, require_annotated
 from ..real.choice import BEST, FIRST, default_agent, model_of_values
-from ..real.values import LARGEST, above_median
+from ..real.values import LARGEST
 from ..registry import AgentFactory, require_registered, resolve_agent, without_options
 from ..saving.data import decode, encode, require_types
 from .availability import Possible, checked_entries
@@ -55,25 +56,29 @@ class Scale:
         signed = sign * np.asarray(values, dtype=np.float64)
         if len(signed) == 0:
             return cls(sign)
-        _, power = np.frexp(np.abs(signed).max())  # exact scaling, so that no square can overflow
-        small = np.ldexp(signed, -power)
-        tail = cls(sign, 0.0, 1.0)
-        if tamed and len(small) >= FEWEST_TAMED:
-            middle, square = above_median(small)
-            unit = math.sqrt(square)
-            tail = cls(sign, 0.0, 1.0, middle - KNEE * unit, unit) if unit else tail
-            small = np.array([*map(tail.tamed, small.tolist())])
+        near = cls._near(sign, signed) if tamed and len(signed) >= FEWEST_TAMED else cls(sign)
+        small, power = _scaled(np.array([*map(near.tamed, signed.tolist())]))
         differ = small.min() < small.max()  # rounding would give equal numbers a positive std
         std = float(np.ldexp(small.std(ddof=1), power)) if differ else 1.0
-        knee, unit = (float(np.ldexp(each, power)) for each in (tail.knee, tail.unit))
-        return cls(sign, float(np.ldexp(small.mean(), power)), std, knee, unit)
+        return replace(near, centre=float(np.ldexp(small.mean(), power)), std=std)
+
+    @classmethod
+    def _near(cls, sign: float, signed: Floats) -> Scale:
+        """Return a scale with the knee and the unit of signed values."""
+        middle = float(np.median(signed))
+        above = signed[signed > middle] - middle
+        if not len(above):
+            return cls(sign)
+        small, power = _scaled(above)
+        unit = float(np.ldexp(np.sqrt(np.square(small).mean()), power))
+        return cls(sign, 0.0, 1.0, middle - KNEE * unit, unit)
 
     def tamed(self, signed: float) -> float:
         """Return t of a signed value."""
         if signed >= self.knee:
             return signed
-        x = (self.knee - signed) / self.unit
-        return self.knee - self.unit * (x / (1.0 + x))
+        gap = self.knee - signed
+        return self.knee - self.unit * (gap / (self.unit + gap))
 
     def reward(self, value: float) -> float:
         """Return the agent's reward of a value."""
@@ -82,6 +87,12 @@ class Scale:
     def value(self, reward: float) -> float:
         """Return the value that a reward stands for, where it is not drawn near."""
         return self.sign * (self.centre + self.std * reward)
+
+
+def _scaled(values: Floats) -> tuple[Floats, int]:
+    """Return values over a power of two, which is exact, so that no square can overflow."""
+    power = int(np.frexp(np.abs(values).max())[1])
+    return np.ldexp(values, -power), power
 
 
 def goal_of(given: Any) -> str:

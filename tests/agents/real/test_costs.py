@@ -119,6 +119,11 @@ def test_the_variance_of_a_violation_is_that_of_draws(mean, variance):
     assert found[0] == pytest.approx(violation.var(), rel=0.02)
 
 
+def test_a_violation_that_is_surely_larger_than_any_seen_is_sure():
+    values = learnt(Asinh(), [-1.0, 1.0, 4.0])
+    assert values.excess_variance(np.arcsinh([8.0]), np.array([1e-6]))[0] < 1e-3
+
+
 def test_published_prices_are_taken_as_they_are():
     price = np.array([3.0, 0.5])
     found = outlay([], price, 2)

@@ -191,6 +191,12 @@ def test_a_tail_is_drawn_near_in_its_order_and_only_where_that_is_asked_for():
     assert rewards[0] > rewards[-1] - 12.0
     assert far.value(far.reward(0.5)) == pytest.approx(0.5)
     assert Scale.of("minimise", [-each for each in [*near, -1e9]], True).reward(1e3) == far.reward(-1e3)
+    for unit, penalty in ((1e-300, -1e100), (1.0, -1e200), (1.0, -1e307)):
+        wide = Scale.of("maximise", [*(unit * each for each in near), penalty], True)
+        assert np.isfinite(wide.reward(-1e307))
+        assert wide.reward(unit * near[-1]) - wide.reward(0.0) == pytest.approx(
+            far.reward(near[-1]) - far.reward(0.0)
+        )
     equal = Scale.of("maximise", [1.0] * 8 + [-5.0], True)  # nothing above the median says what far is
     assert equal.reward(-5.0) < equal.reward(1.0)
 
