@@ -201,7 +201,7 @@ class TunerPlan:
     @property
     def tames(self) -> bool:
         """True for a default agent that takes values as they are: tails are drawn near for it."""
-        return self.agent == self._default() != BEST
+        return self.agent == self._default() != BEST and not self.clocked
 
     @property
     def avoids_running(self) -> bool:

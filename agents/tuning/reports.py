@@ -14,6 +14,7 @@ from bandit_envs.basics.arguments import is_number, require
 
 from .continuous import plain
 from .history import Experiment
+from .pictures.bar import bar_of
 from .plan import sign_of
 from .space import Values
 
@@ -82,21 +83,6 @@ class Reports:
     def _record(self) -> str:
         best = self.tuner.best_value
         return "" if best is None else f", best {best:.6g}"
-
-
-def bar_of(total: int) -> Any:
-    """Return a bar of rich of so many experiments on the error stream, which fits 80 columns."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (
-        *(BarColumn(20), MofNCompleteColumn(), TextColumn("{task.description}", markup=False)),
-        *(TextColumn("left"), TimeRemainingColumn()),
-    )
-    # What f prints goes above the bar, unless it is written to a file.
-    bar = Progress(*columns, console=Console(stderr=True), redirect_stdout=sys.stdout.isatty())
-    bar.add_task("no value", total=total)
-    return bar
 
 
 def check_reports(target: Any, callback: Any, progress: Any) -> None:
