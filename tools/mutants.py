@@ -150,7 +150,7 @@ MUTANTS = (
     Mutant("agents/agent/book.py", "rounds >= self._begun[trial]", "rounds > self._begun[trial]"),
     Mutant("agents/kernels/slopes.py", "2.0 * (total -", "(total -"),
     Mutant("agents/kernels/amplitude.py", "else value / factor", "else value * factor"),
-    Mutant("agents/tuning/plan.py", "self.tamed(self.sign * value)", "self.tamed(value)"),
+    Mutant("agents/tuning/scale.py", "self.tamed(self.sign * value)", "self.tamed(value)"),
     Mutant(
         "agents/tuning/parameters.py", "quantile * self.width), self.width - 1", "quantile * self.width), 0"
     ),

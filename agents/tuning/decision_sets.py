@@ -17,7 +17,8 @@ from ..box.search import Pool, QuasiRandom, Search, UnitSurface, joined, make_se
 from ..registry import AgentFactory
 from .availability import completed
 from .feasibility import FeasibilityFilter
-from .plan import Scale, TunerPlan
+from .plan import TunerPlan
+from .scale import Scale
 from .space import Space, Values
 
 SPARSE = 64  # times `num_arms`: points among which so many possible ones are looked for

@@ -1,9 +1,8 @@
-"""The configuration of a tuner, and its values in the units of the agent."""
+"""The configuration of a tuner."""
 
 from __future__ import annotations
 
 import inspect
-import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
@@ -14,9 +13,7 @@ import numpy as np
 from sklearn.gaussian_process.kernels import Matern
 
 from bandit_envs.basics.arguments import Kind, is_count, is_integer, is_number, require, written_as
-from bandit_envs.basics.types import Floats
 
-from ..named import is_name
 from ..options import Option, require_annotated
 from ..real.choice import BEST, FIRST, default_agent, model_of_values
 from ..real.values import LARGEST
@@ -25,86 +22,8 @@ from ..saving.data import decode, encode, require_types
 from .availability import Possible, checked_entries
 from .continuous import plain
 from .history import Arrival, checked_value
+from .scale import Scale, goal_of
 from .space import TIME, Results, Space, Time, Values, results_of
-
-GOALS = {"maximise": 1.0, "minimise": -1.0}
-AMERICAN = {"maximize": "maximise", "minimize": "minimise"}
-
-
-FEWEST_TAMED = 8  # values that tell of a tail
-KNEE = 6.0  # units below the median: values further below are drawn near; 3 and 4 cost regret without tails
-
-
-@dataclass(frozen=True)
-class Scale:
-    """reward = (t(sign value) - centre) / std, where t draws what is far below the other values near.
-
-    t(s) = s for s >= knee, else knee - u x / (1 + x), x = (knee - s) / u, so that no penalty is more than
-    seven units u below the median; u is the root mean square of what lies above it.
-    """
-
-    sign: float  # 1 to maximise, -1 to minimise
-    centre: float = 0.0  # of the signed values
-    std: float = 1.0
-    knee: float = -math.inf
-    unit: float = 1.0
-
-    @classmethod
-    def of(cls, goal: str, values: Sequence[float], tamed: bool = False) -> Scale:
-        """Return the scale of some values; std 1 where all are equal, centre 0 where there are none."""
-        sign = sign_of(goal)
-        signed = sign * np.asarray(values, dtype=np.float64)
-        if len(signed) == 0:
-            return cls(sign)
-        near = cls._near(sign, signed) if tamed and len(signed) >= FEWEST_TAMED else cls(sign)
-        small, power = _scaled(np.array([*map(near.tamed, signed.tolist())]))
-        differ = small.min() < small.max()  # rounding would give equal numbers a positive std
-        std = float(np.ldexp(small.std(ddof=1), power)) if differ else 1.0
-        return replace(near, centre=float(np.ldexp(small.mean(), power)), std=std)
-
-    @classmethod
-    def _near(cls, sign: float, signed: Floats) -> Scale:
-        """Return a scale with the knee and the unit of signed values."""
-        middle = float(np.median(signed))
-        above = signed[signed > middle] - middle
-        if not len(above):
-            return cls(sign)
-        small, power = _scaled(above)
-        unit = float(np.ldexp(np.sqrt(np.square(small).mean()), power))
-        return cls(sign, 0.0, 1.0, middle - KNEE * unit, unit)
-
-    def tamed(self, signed: float) -> float:
-        """Return t of a signed value."""
-        if signed >= self.knee:
-            return signed
-        gap = self.knee - signed
-        return self.knee - self.unit * (gap / (self.unit + gap))
-
-    def reward(self, value: float) -> float:
-        """Return the agent's reward of a value."""
-        return (self.tamed(self.sign * value) - self.centre) / self.std
-
-    def value(self, reward: float) -> float:
-        """Return the value that a reward stands for, where it is not drawn near."""
-        return self.sign * (self.centre + self.std * reward)
-
-
-def _scaled(values: Floats) -> tuple[Floats, int]:
-    """Return values over a power of two, which is exact, so that no square can overflow."""
-    power = int(np.frexp(np.abs(values).max())[1])
-    return np.ldexp(values, -power), power
-
-
-def goal_of(given: Any) -> str:
-    """Return a key of GOALS, given in either spelling, or raise."""
-    require(is_name(given, *GOALS, *AMERICAN), "goal", " or ".join(map(repr, GOALS)), given)
-    return given if given in GOALS else AMERICAN[given]
-
-
-def sign_of(goal: str) -> float:
-    """Return 1 to maximise, -1 to minimise."""
-    return GOALS[goal_of(goal)]
-
 
 MOST_POINTS = 10**6  # of a set, and of experiments, which must fit into memory
 LENGTH_SCALE = 0.3  # of one parameter, whose range is 1; the diagonal grows with the root of their number

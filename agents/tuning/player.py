@@ -30,7 +30,8 @@ from .feasibility import (
     wanted_in,
 )
 from .history import ADD, TunerRound
-from .plan import Scale, TunerPlan
+from .plan import TunerPlan
+from .scale import Scale
 from .space import Values, without_time
 
 QUANTILE = 1.959963984540054  # of the standard normal law, at 97.5 %

@@ -18,9 +18,10 @@ from ..saving.data import require_types
 from ..saving.files import MAX_BYTES, parsing, playing, read, write
 from .history import Experiment, TunerHistory, TunerRound
 from .parameters import Ranges
-from .plan import TunerPlan, sign_of
+from .plan import TunerPlan
 from .player import NOTES, TunerPlayer, begins, player_for, require_possible, restored
 from .running import FORM, SHARE, require_continued
+from .scale import sign_of
 from .space import Values
 from .workers import UnsharedLock, locked
 

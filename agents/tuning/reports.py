@@ -15,7 +15,7 @@ from bandit_envs.basics.arguments import is_number, require
 from .continuous import plain
 from .history import Experiment
 from .pictures.bar import bar_of
-from .plan import sign_of
+from .scale import sign_of
 from .space import Values
 
 # "gpbandits.tuner", without a handler: who wants to see it configures logging.

@@ -18,7 +18,7 @@ from agents.tuning.decision_sets import (
     make_decision_set,
     takes_search,
 )
-from agents.tuning.plan import Scale
+from agents.tuning.scale import Scale
 from agents.tuning.space import Space
 from bandit_envs.problem.feedback import delivery
 

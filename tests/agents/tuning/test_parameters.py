@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from agents import Categorical, Integer, Linear, Log
 from agents.tuning import parameters
-from agents.tuning.plan import Scale
+from agents.tuning.scale import Scale
 from agents.tuning.space import Space
 
 UNIT = st.floats(0.0, 1.0)

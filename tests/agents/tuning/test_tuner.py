@@ -48,7 +48,7 @@ def test_on_a_finite_set_the_tuner_is_the_agent_in_its_loop(name, delay):
 
     arms = tuner.plan.parameters.spread(100)
     setting = agents.tuning.decision_sets.FiniteDecisionSet(
-        tuner.plan, agents.tuning.plan.Scale(1.0), [], [{}]
+        tuner.plan, agents.tuning.scale.Scale(1.0), [], [{}]
     ).setting
     agent = agents.make(name, setting)
     agent.reset(4)

@@ -6,7 +6,7 @@ from players import ask_and_tell
 import agents
 from agents import Categorical, Integer, Linear, Log, Tuner
 from agents.tuning.decision_sets import BoxDecisionSet, FiniteDecisionSet, make_decision_set
-from agents.tuning.plan import Scale
+from agents.tuning.scale import Scale
 
 BOX = {"a": Linear(0, 1), "b": Linear(0, 1), "kind": Categorical(["x", "y", "z"])}
 SET = {"a": Integer(0, 4), "b": Integer(0, 4), "kind": Categorical(["x", "y", "z"])}
