@@ -20,9 +20,10 @@ from bandit_envs.rendering.figure import ShownFigure, figure_of, given_axes, req
 from ..feasibility import LIKELY, feasibility_of
 from ..history import Experiment, TunerRound
 from ..parameters import Categorical, Integer, Log, Parameter
-from ..plan import TunerPlan, sign_of
+from ..plan import TunerPlan
 from ..player import QUANTILE
 from ..reading import Reading
+from ..scale import sign_of
 from ..space import Values
 
 
