@@ -296,7 +296,6 @@ def test_under_limits_the_best_arm_that_probably_keeps_them_is_recommended():
 
 def test_it_says_where_no_arm_seems_to_keep_the_limits():
     agent, _ = played(line(num_constraints=1), smooth, lambda arm, t: [5.0 + 0.3 * arm])
-    assert agent.infeasible
     assert 0 <= agent.infeasible_since < 25
     batch = agents.make("gp-agent", line(num_constraints=1), 2)
     batch.reset([0, 1])
@@ -402,6 +401,27 @@ def test_an_arm_that_is_explored_is_not_explored_again_while_it_is_pending():
     assert arm not in plays
     told(agent, 6, arm, [])
     assert agent.act(SEEN) != arm
+
+
+def above_a_limit(arm: int, t: int) -> list[float]:
+    """A cost that no arm keeps, least at 17."""
+    return [0.5 + abs(arm - 17) / 12]
+
+
+def test_an_arm_that_may_violate_less_is_not_explored_again_while_it_is_pending():
+    setting = line(num_arms=40, horizon=60, num_constraints=1, **LATE)
+    agent, plays = played(setting, lambda arm, t: np.sin(arm / 7), above_a_limit, rounds=4)
+    arm = agent.act(SEEN)
+    assert arm not in plays
+    assert agent.infeasible
+    told(agent, 4, arm, [])
+    assert agent.act(SEEN) != arm
+
+
+def test_where_nothing_keeps_the_limit_and_all_rewards_are_equal_less_is_violated():
+    setting = line(num_arms=25, horizon=60, num_constraints=1)
+    _, plays = played(setting, lambda arm, t: 1.0, above_a_limit, rounds=45)
+    assert np.mean([above_a_limit(arm, 0)[0] for arm in plays[20:]]) < 0.7
 
 
 @pytest.mark.parametrize("known", [False, True])
