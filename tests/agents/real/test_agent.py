@@ -424,6 +424,17 @@ def test_where_nothing_keeps_the_limit_and_all_rewards_are_equal_less_is_violate
     assert np.mean([above_a_limit(arm, 0)[0] for arm in plays[20:]]) < 0.7
 
 
+def test_limits_alone_are_learnt_around_a_published_model():
+    setting = line(kernel=make_kernel("matern52", 0.1), noise_std=0.1, num_constraints=1, budget=9.0)
+    agent = agents.make("gp-agent", setting)
+    for asked in ("infeasible", "infeasible_since"):
+        with pytest.raises(RuntimeError, match="reset"):
+            getattr(agent, asked)
+    agent.reset(0)
+    reward, limit, price = (each.surrogate.prior.centre[0] for each in agent.learners)
+    assert limit == reward != price
+
+
 @pytest.mark.parametrize("known", [False, True])
 def test_dear_arms_are_played_where_they_earn_more_a_price(known):
     """Reward 1 + arm^2 at the price of 1 + arm: the last arm earns most for what it costs."""
