@@ -50,18 +50,20 @@ class Curves(SharedTrials):
 
     def held(self, name: str) -> dict[str, Any]:
         """Return a measure as `running`, of the agents alone whose records have it."""
-        measure, records = MEASURES[name], self._having(name)
-        exact = measure.of is None or measure.linear or self.checkpoints is None
-        counted = {x: each for x, each in records.items() if exact or name in (each.totals or {})}
-        return {label: record.running(measure) for label, record in counted.items()}
+        return {label: record.running(MEASURES[name]) for label, record in self._counted(name).items()}
 
     @property
     def uncounted(self) -> list[str]:
         """Return measures of ours that some record has, but did not count between checkpoints."""
-        return [name for name in OURS if self._having(name).keys() - self.held(name).keys()]
+        return [name for name in OURS if self._having(name).keys() - self._counted(name).keys()]
 
     def _having(self, name: str) -> dict[str, Record]:
         return {label: record for label, record in self.records.items() if record.has(MEASURES[name].needs)}
+
+    def _counted(self, name: str) -> dict[str, Record]:
+        measure, records = MEASURES[name], self._having(name)
+        exact = measure.of is None or measure.linear or self.checkpoints is None
+        return {label: each for label, each in records.items() if exact or name in (each.totals or {})}
 
     @cached_property
     def regret(self) -> dict[str, Floats]:

@@ -191,8 +191,9 @@ class Isolated(BaseAgent):
             self.close()
             raise
 
-    alarms, feedback_window, assumes_bound = map(_asked, ASKED[:3])
-    infeasible_since, certified = map(_asked, ASKED[3:5])
+    alarms, feedback_window = _asked("alarms"), _asked("feedback_window")
+    assumes_bound, infeasible_since = _asked("assumes_bound"), _asked("infeasible_since")
+    certified = _asked("certified")
 
     @property
     def stops(self) -> Stops | None:

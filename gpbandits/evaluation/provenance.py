@@ -65,7 +65,8 @@ def digest(package: str) -> str:
 def playing_modules() -> set[Path]:
     """Return the modules of the lab that compute cells, with all that they import of it, lazily or not."""
     spec = find_spec("gpbandits")
-    assert spec is not None and spec.origin is not None  # noqa: PT018 (this module belongs to it)
+    assert spec is not None  # this module belongs to it
+    assert spec.origin is not None
     root = Path(spec.origin).parents[1]
 
     def find(name: str) -> Path | None:
@@ -74,7 +75,9 @@ def playing_modules() -> set[Path]:
         path = root.joinpath(*name.split("."))
         return next(filter(Path.is_file, (path.with_suffix(".py"), path / "__init__.py")), None)
 
-    return _closure([path for path in [find(PLAYING)] if path], find)
+    loop = find(PLAYING)
+    assert loop is not None
+    return _closure([loop], find)
 
 
 def files_of(package: str) -> set[Path]:

@@ -38,6 +38,11 @@ def _by_hand(contexts: Floats | None = None, **laws: Any) -> Problem:
     return Problem(decisions, GPSample(), RBF(0.2), horizon=SMALL["horizon"], **laws)
 
 
+def _cost(x: Floats) -> Floats:
+    """Return a cost that is feasible on the left 70 %; problems with a lambda could not be pickled."""
+    return x[:, -1] - 0.7
+
+
 def _small(name: str, **keywords: Any) -> Callable[[], Problem]:
     return partial(build, name, SMALL | keywords)
 
@@ -49,8 +54,7 @@ MAKERS: dict[str, Callable[[], Problem]] = {
     # Rounds without feedback, with several, and feedback that is never delivered.
     "delay": _small("gp", delay={"law": "poisson", "mean": 3}, max_delay=5),
     "context": partial(_by_hand, contexts=np.array([[0.0], [0.4], [1.0]])),
-    # feasible on the left 70 %
-    "constraint": partial(_by_hand, constraints=(KnownFunction(lambda x: x[:, -1] - 0.7),), safe_seed=True),
+    "constraint": partial(_by_hand, constraints=(KnownFunction(_cost),), safe_seed=True),
     "change": _small("gp", changes={"law": "at", "rounds": [8, 16]}),
     "availability": _small("gp", availability={"law": "bernoulli", "p": 0.5}),
 }

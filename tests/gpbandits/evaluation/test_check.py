@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 import resource
 import sys
 import threading
@@ -378,6 +379,7 @@ def test_late_rewards_and_costs_are_told_apart_on_every_stage(stage):
 
 def test_an_agent_is_checked_on_what_it_declares_to_handle():
     assert list(stages()) == ["finite", "delay", "context", "constraint", "change"]
+    pickle.dumps(stages())  # for `workers`
     assert list(stages(agents.Features())) == ["finite"]
     assert list(stages(agents.Features(delay=True, box=True))) == ["finite", "box", "delay"]
     assert list(stages(agents.Features(finite=False, delay=True, box=True))) == ["box"]
