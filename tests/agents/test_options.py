@@ -155,7 +155,7 @@ IMPOSSIBLE = {
     "gp-agent": [
         *({"rule": "best"}, {"rule": "ucb", "belief": "true"}, {"rule": "ucb", "restart": "often"}),
         *({"rule": "ucb", "constraint": "soft"}, {"like": "text"}, {"goal": "worst"}),
-        {"parts": 3},
+        *({"parts": given} for given in (3, {"alphas": [[1.0], [2.0, 3.0]]})),
         *(
             {"rule": "ucb", "restart": "evidence", "restart_options": {"noise_scales": scales}}
             for scales in ((), (0.0,), "wide", (1.0, np.nan), 2.0)
