@@ -219,7 +219,10 @@ WRONG = {
     "objects": (lambda: Categorical([np, "a"]), "a choice must be text"),
     "wide": (lambda: Linear(-1e308, 1e308), "high - low of a Linear must be finite"),
     "wide log": (lambda: Log(1e-300, 1e300), "high / low of a Log must be at most 300 decades"),
-    "large": (lambda: Integer(0, 10**20), r"high of an Integer must be an integer of at most 2"),
+    "large": (
+        lambda: Integer(0, 10**20),
+        r"high of an Integer must be an integer of at most 2\*\*53 in size",
+    ),
 }
 
 
