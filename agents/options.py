@@ -291,6 +291,16 @@ def positive(remedy: str) -> Option:
     return Option("positive", lambda value: is_number(value) and value > 0, remedy)
 
 
+def not_negative(remedy: str) -> Option:
+    """Declare a finite number of at least 0."""
+    return Option("not negative", lambda value: is_number(value) and value >= 0, remedy)
+
+
+def count(remedy: str) -> Option:
+    """Declare a positive integer."""
+    return Option("a positive integer", is_count, remedy)
+
+
 def probability(remedy: str) -> Option:
     """Declare a number strictly between 0 and 1."""
     return Option("in (0, 1)", lambda value: is_number(value) and 0 < value < 1, remedy)

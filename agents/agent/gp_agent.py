@@ -56,7 +56,7 @@ class GPAgent(Answers, Resumable):
         objective: builds what is maximised from the model and the number of trials.
         restart: builds what says when to start over, from the model and the number of trials.
         assumptions: builds what says when the model changes, from the model and the generators.
-        domain: builds from the model what finds the best point; None is of the arms, or of the box.
+        domain: builds from the model what finds the best point; None: among the arms, or on the box.
     """
 
     takes_stopping = True

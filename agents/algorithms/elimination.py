@@ -204,7 +204,6 @@ class SupKernelUCB(ArmAgent):
     Thresholds are in prior stds. The order is from memory; the widest band in (ii), in place of any, and the
     play as in (i) past the last stage, are our readings. Pending plays count in sigma_s, which needs no
     value, so that a stage's design stays independent of its noise under delay.
-
     """
 
     def __init__(self, model: Model, band_of: Callable[[Model], HalfWidth]):

@@ -264,7 +264,6 @@ class ISE(Rule):
         H = ln 2 exp(-c1 r),    r = mu(z)^2 / sd(z)^2,
         EH = ln 2 sqrt((1 - q) / (1 + c2 q)) exp(-c1 r / (1 + c2 q)),
         q = sd(x)^2 / (sd(x)^2 + lambda) corr(x, z)^2,    c1 = 1 / (pi ln 2),    c2 = 2 c1 - 1.
-
     """
 
     width: Width

@@ -107,7 +107,7 @@ def _none(weight: Floats) -> Floats:
 
 
 class Linearised(NamedTuple):
-    """k(x, X) and its derivatives, where X is x in theta, the logarithms of the free hyperparameters, too."""
+    """k(x, X), its derivatives in x, and where X is x those in the logarithms theta of hyperparameters."""
 
     values: Floats  # (n, k)
     gradient: Callable[[Floats], Floats]  # weights (n, k) -> sum_k w dk/dx, (n, D)
@@ -134,7 +134,7 @@ def prior_variance(kernel: Kernel, x: Floats) -> tuple[Floats, Floats]:
 
 
 def _linearised(kernel: Any, x: Floats, plays: Floats, own: bool) -> Linearised:
-    """Return a kernel between points that differ, or if they are their `own` among themselves."""
+    """Return a kernel between distinct points, or with `own` of the same points among themselves."""
     if type(kernel) in RULES:
         return RULES[type(kernel)](kernel, x, plays, own)
     return _stationary(kernel, x, plays) if form_of(kernel) else _other(kernel, x, plays, own)

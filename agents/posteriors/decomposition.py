@@ -82,8 +82,8 @@ def spare_capacity(rows: int) -> int:
 class Triangle:
     """L of plays in their order, row after row; factors of the same first plays may have one in common.
 
-    A factor whose next play is not that of the next row goes on with a copy of the rows
-    before it. So while all plays have results, those and all experiments take the memory and time of one.
+    A factor whose next play is not that of the next row goes on with a copy of the rows before it. So while
+    all plays have results, those and all experiments take the memory and time of one.
     """
 
     def __init__(self, gram: Gram | VisitedGram, point: Ints, noise: Floats):

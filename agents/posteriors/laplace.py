@@ -188,13 +188,27 @@ def laplace(
         decrement = float(slope @ step)
         if decrement < DECREMENT:
             return Laplace(weight, factor, loss)
-        share, rounding, origin, before = 2.0, ROUNDING * (1.0 + abs(loss)), weight, loss
-        while share > 1.0 or not loss <= before - share * decrement / 1e4 + rounding:  # NaN is no less
-            share /= 2.0
-            weight = origin - share * step
-            with np.errstate(over="ignore"):  # too long a step may overflow a count's rate: it is halved
-                loss = rows.loss(weight, likelihood)
+        weight, loss = _descended(rows, likelihood, weight, loss, step, decrement)
     raise np.linalg.LinAlgError(f"no mode was found in {steps} steps of Newton's method")
+
+
+def _descended(
+    rows: PlayedRows,
+    likelihood: OutcomeLikelihood,
+    weight: Floats,
+    loss: float,
+    step: Floats,
+    decrement: float,
+) -> tuple[Floats, float]:
+    """Return the weights after a Newton step, halved until the loss falls enough, and their loss."""
+    share, rounding = 1.0, ROUNDING * (1.0 + abs(loss))
+    while True:
+        moved = weight - share * step
+        with np.errstate(over="ignore"):  # too long a step may overflow a count's rate: it is halved
+            after = rows.loss(moved, likelihood)
+        if after <= loss - share * decrement / 1e4 + rounding:
+            return moved, after
+        share /= 2.0
 
 
 class MixtureBand(NamedTuple):

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bandit_envs.basics.arguments import (
+    as_array,
     require,
     require_integer,
     require_not_negative,
@@ -48,8 +49,9 @@ class RealParts:
         if name_of(self.score) is not None:
             object.__setattr__(self, "score", chosen("score", self.score, SCORES))
         require_called_with("score", self.score, 5, f"one of {', '.join(SCORES)}, or a function of its five")
-        require(np.ndim(self.alphas) == 1, "alphas", "a list of numbers", self.alphas)
-        require_not_negative("alphas", np.asarray(self.alphas), "0 is for values as they are")
+        alphas = as_array(self.alphas)
+        require(alphas.ndim == 1, "alphas", "a list of numbers", self.alphas)
+        require_not_negative("alphas", alphas, "0 is for values as they are")
         require_positive("noise_weight", self.noise_weight, "it is a number of plays")
         require_integer("chains", self.chains, 0, "0 is for the likeliest hyperparameters")
         require_not_negative("limits_share", self.limits_share, "1 is for all that may be learnt")

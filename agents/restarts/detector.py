@@ -53,17 +53,17 @@ class ChangePointDetector:
     """Detector that tests all even tails of covariate-response pairs (Avanesov 2020, Algorithm 1).
 
     Ridge regression on each half of the last 2n samples, n = 1, 2, ...; an alarm where the integral of the
-    squared difference exceeds theta_n. Covariates must be uniform, responses be less their prior mean. Call
-    `reset` after an alarm.
+    squared difference exceeds theta_n. Covariates must be uniform. Responses are values minus their prior
+    mean. Call `reset` after an alarm.
 
     Args:
         covariates: `FeatureCovariates` or `Indexed`; see `on_features` and `on_points`.
         num_responses: q, each with its own threshold.
         volume: the measure of the set of covariates.
-        centred: True for responses of unknown prior mean: less the mean of each test's 2n samples; one or
-            (q,).
-        scaled: True for responses of unknown scale: statistics are over the mean square so far, theta is for
-            1.
+        centred: True, where the prior mean is unknown, subtracts from responses the mean of each test's 2n
+            samples; one for all, or one a response (q,).
+        scaled: True, where the scale is unknown, divides statistics by the mean square of the samples so far;
+            theta is then for responses of mean square 1.
         ridge: c of rho_n, default by the reading; "cross-validated" estimates it from the samples, of all
             responses together, at 8, 16, 32, ... since the last reset.
         **options: of `TestRates.of`: smoothness, theta, reading, variance.
@@ -240,8 +240,8 @@ def calibrate(
 ) -> float:
     """Return the theta with which a sequence without a change raises a false alarm at a stated rate.
 
-    The 1 - rate quantile of the largest statistic * n^e of f ~ GP at uniform points with Gaussian noise, in
-    `runs` simulated sequences, ten of which share their points. Deterministic given the seed, in a few
+    It is the 1 - rate quantile of the largest statistic * n^e of f ~ GP at uniform points with Gaussian noise
+    in `runs` simulated sequences, ten of which share their points. Deterministic given the seed, in a few
     seconds: beyond 128 samples the threshold is extrapolated as a power of the length, fitted to its growth
     from 64 to 128; the threshold itself grows more slowly. A cross-validated ridge is each sequence's own, as
     in use; then 64 samples are simulated, in ten seconds.

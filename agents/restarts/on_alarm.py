@@ -27,8 +27,8 @@ class ForcedExploration:
     """Schedule in which a round is uniform iff |uniform|^2 <= xi^2 |history| (Avanesov 2020, Algorithm 2).
 
     The history is all plays since the last restart. xi^2 is the parameter, as sqrt(3)**2 is not 3 and ties
-    are uniform: with 3 rounds begin U U U U G G U G G U, and about sqrt(xi^2 T) of T are uniform; with 0 the
-    first.
+    are uniform: with 3 rounds begin U U U U G G U G G U, and about sqrt(xi^2 T) of T are uniform; with 0 only
+    the first is.
     """
 
     def __init__(self, num_trials: int, xi_squared: float = PAPER_XI_SQUARED):

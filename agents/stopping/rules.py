@@ -15,7 +15,7 @@ from bandit_envs.basics.arguments import ArgumentError
 from bandit_envs.basics.types import Floats
 
 from ..acquisition.improvement import change_of_lead, gittins_index, log_expected_improvement
-from ..options import CheckedOptions, one_of, positive, probability
+from ..options import CheckedOptions, count, not_negative, one_of, positive, probability
 from ..widths.base import Width
 from .stopping_candidates import LIKELY, MOST_JOINT, StoppingCandidates, StopVerdict
 
@@ -133,7 +133,7 @@ class RegretBound(OnceReady):
     eps: Eps
     delta: Annotated[float, probability("it is the share of runs that may break the promise")] = 0.05
     error: Annotated[float, probability("it is the share of runs that draws may stop falsely")] = 0.01
-    most: Annotated[int, positive("it is a number of draws")] = 4096
+    most: Annotated[int, count("it is a number of draws")] = 4096
 
     def verdict(self, candidates: StoppingCandidates) -> StopVerdict:
         if len(candidates.mean) > MOST_JOINT:
@@ -310,8 +310,8 @@ class Plateau(OnceReady):
         share: of the inter-quartile range of all values; 0 asks for no growth at all.
     """
 
-    rounds: Annotated[int, positive("it is a number of values")] = 5
-    share: float = 0.01
+    rounds: Annotated[int, count("it is a number of values")] = 5
+    share: Annotated[float, not_negative("it is a share of the values' inter-quartile range")] = 0.01
 
     def verdict(self, candidates: StoppingCandidates) -> StopVerdict:
         values = candidates.values

@@ -208,7 +208,7 @@ class Tuner(Records):
         *,
         parameters: Values | None = None,
     ) -> None:
-        """Report the value of an experiment, which is finite.
+        """Report the value of an experiment, a finite number; tickets of `ask` may be reported in any order.
 
         Args:
             costs: name -> value, where there are constraints; feasible is at most 0.
@@ -326,11 +326,11 @@ class Tuner(Records):
     ) -> Experiment | None:
         """Run n experiments, pending ones first, and report their outcomes; return the `best`.
 
-        An exception of f, a value, a cost or a std that is infinite or NaN, and the death of a process are
-        failures, stored with their text. Ctrl-C, or a kill where there is a `file`, loses only what was
-        running: it stays pending, and the next call, or that of the loaded tuner, begins with it. Ctrl-C
-        waits for threads, which nothing can stop; a second one does not. With several workers the questions
-        depend on the order in which experiments finish, and two runs differ.
+        An exception of f is a failure, which is stored with its text; so is an infinite or NaN value, cost or
+        std, and the death of a process. A warning says so where all fail. Ctrl-C, or a kill where there is a
+        `file`, loses only what was running: it stays pending, and the next call, or that of the loaded tuner,
+        begins with it. Ctrl-C waits for threads, which nothing can stop; a second one does not. With several
+        workers the questions depend on the order in which experiments finish, and two runs differ.
 
             >>> from agents import Linear, Tuner
             >>> tuner = Tuner({"x": Linear(-1, 1)}, goal="minimise")

@@ -131,8 +131,8 @@ class RealBetaWidth(SelfNormalisedWidth):
 class RKHSWidth(CheckedNumbers):
     """sqrt(beta_t), beta_t = 2 B^2 + 300 gamma_t log^3(t / delta) (Srinivas et al. 2010, Theorem 3).
 
-    It holds, but with probability delta, for |f| <= B in the RKHS, noise bounded by sqrt(lambda) and `gamma`
-    an upper bound, which the realised gain is not.
+    It holds with probability 1 - delta for functions of norm B, noise bounded by sqrt(lambda) and `gamma` an
+    upper bound, which the realised gain is not.
     """
 
     bound: PerTrial

@@ -155,7 +155,7 @@ IMPOSSIBLE = {
     "gp-agent": [
         *({"rule": "best"}, {"rule": "ucb", "belief": "true"}, {"rule": "ucb", "restart": "often"}),
         *({"rule": "ucb", "constraint": "soft"}, {"like": "text"}, {"goal": "worst"}),
-        {"parts": 3},
+        *({"parts": given} for given in (3, {"alphas": [[1.0], [2.0, 3.0]]})),
         *(
             {"rule": "ucb", "restart": "evidence", "restart_options": {"noise_scales": scales}}
             for scales in ((), (0.0,), "wide", (1.0, np.nan), 2.0)
@@ -167,7 +167,9 @@ IMPOSSIBLE = {
         *({"delta": delta} for delta in (1.0, "0.1")),
         *({"noise_std": noise} for noise in (-1.0, "a")),
         *({"beta_scale": 0.0}, {"noise_variance": 0.0}, {"kernel": "rbff"}, {"noise_variance": "large"}),
-        {"refit_every": -1},
+        *({"prior_mean": mean} for mean in (np.nan, [1.0, 2.0])),
+        *({"repeat": repeat} for repeat in (0.5, np.inf)),
+        *({"refit_every": every} for every in (-1, 2.5)),
         *({"refit_every": 3, **each} for each in ({"fit_on": "some"}, {"fit_restarts": -1}, {"fit_most": 1})),
         *({"refit_every": 3, each: -1.0} for each in ("fit_spread", "fit_noise_spread")),
         {"refit_every": 3, "noise_variance": "smoothness"},  # as it is tied to nothing that is learnt

@@ -219,6 +219,13 @@ def test_an_agent_of_ones_own_that_looks_at_no_mask_is_told_so():
         evaluate(volatile(), {"mine": FirstArm}, trials=3)
 
 
+def test_a_mask_without_any_arm_is_named_as_such():
+    agent = agents.make("gp-ucb", volatile())
+    agent.reset(0)
+    with pytest.raises(ValueError, match=r"got one of shape \(12,\) without any arm"):
+        agent.start({"action_mask": np.zeros(12, np.int8)})
+
+
 def test_a_mask_that_the_setting_does_not_speak_of_is_not_ignored():
     agent = agents.make("gp-ucb", build("gp", SMALL))
     agent.reset(0)

@@ -13,6 +13,7 @@ from agents.beliefs.surface import Surface
 from agents.box import AtPoints
 from agents.posteriors.play_factor import PlayFactor
 from bandit_envs import Setting
+from bandit_envs.kernels.kernels import OnColumns
 from bandit_envs.problem.decisions import unit_grid
 from bandit_envs.problem.feedback import delivery
 
@@ -41,6 +42,29 @@ def test_a_box_restricted_to_grid_points_plays_as_the_finite_set(name):
         actions = feed(agent, lambda x, draws=draws: np.sin(6 * x.sum()) + 0.1 * next(draws), 30)
         played[label] = [agent.setting.to_point(action) for action in actions]
     np.testing.assert_allclose(played["box"], played["finite"], atol=1e-12)
+
+
+@pytest.mark.long
+def test_contexts_of_no_finite_set_are_observed_as_they_are():
+    box = {"low": np.zeros(1), "high": np.ones(1), "context_low": np.array([-2.0])}
+    setting = Setting(**box, context_high=np.array([2.0]), noise_std=0.01)
+    kernel = OnColumns(RBF(1.0), [0]) * OnColumns(RBF(0.3), [1])
+    agent, rng, regret = agents.gp_ucb(setting, kernel=kernel, width=1.0), np.random.default_rng(0), []
+    agent.reset(0)
+    for t in range(60):
+        context = rng.uniform(-2.0, 2.0, 1)
+        action = agent.act(context)
+        regret.append((setting.to_point(action)[0] - 0.5 - 0.2 * context[0]) ** 2)
+        agent.update(
+            context, action, 0.0, delivery(t, np.array([t]), 1.0 - np.array(regret[-1:]), np.empty((1, 0)), 0)
+        )
+    assert agent.features.shape == (60, 2)
+    assert np.mean(regret[40:]) < 0.1 * np.mean(regret[:10])
+    np.testing.assert_allclose(agent.recommend(np.array([1.0])).point, [0.7], atol=0.05)
+    with pytest.raises(ValueError, match="observation"):
+        agent.act(np.zeros(2))
+    with pytest.raises(ValueError, match="observation of a context"):
+        agent.recommend()
 
 
 def test_in_one_context_plays_are_ordered_by_their_means():

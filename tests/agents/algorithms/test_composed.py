@@ -92,12 +92,15 @@ def test_constraints_and_changes_of_named_parts_are_those_of_the_named_algorithm
             "named": ("gp-ucb-noiseless-constraints", {"epoch": 10}),
             "dual": ("gp-agent", {"constraint": "dual", "constraint_options": {"step": 1.0}}),
             "named dual": ("gp-ucb-noisy-constraints", {"step": 1.0}),
+            "paper": ("gp-agent", {"constraint": "dual", "constraint_options": {"reading": "paper"}}),
+            "named paper": ("gp-ucb-noisy-constraints", {"reading": "paper"}),
         },
         **{**OFF, "constraints": {"law": "gp", "quantile": 0.3}},
     )
     np.testing.assert_array_equal(costs["default"], costs["config"])
     np.testing.assert_array_equal(costs["parts"], costs["named"])
     np.testing.assert_array_equal(costs["dual"], costs["named dual"])
+    np.testing.assert_array_equal(costs["paper"], costs["named paper"])
     detector = {"ridge": 5.0, "theta": 2.6}
     changes = played(
         {

@@ -179,6 +179,16 @@ def test_what_is_learnt_within_a_batch_holds_for_its_values_too(name, learnt):
     assert not np.array_equal(told.active(here), fresh.active(here))
 
 
+@pytest.mark.parametrize("name", ELIMINATING)
+def test_an_arm_that_is_struck_off_strikes_off_no_other(name):
+    agent: Any = resolve_agent(name)(replace(SETTING, kernel=make_kernel("rbf", 1e-3)))
+    agent.reset(0)
+    agent.belief._active[0, 0, 9] = False
+    agent.belief.receive(Delivery.of_values(HERE, np.array([9]), np.full(1, 50.0)))
+    agent.belief.forget(HERE)
+    np.testing.assert_array_equal(np.flatnonzero(~agent.belief.active(HERE)[0]), [9])
+
+
 @pytest.mark.parametrize("name", [name for name in ELIMINATING if name != "batch-and-sort"])  # ignores them
 def test_arms_are_struck_off_in_the_context_in_which_they_are_bad(name):
     contexts = np.array([[0.0], [1.0]])

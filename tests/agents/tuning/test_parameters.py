@@ -174,8 +174,9 @@ def test_minimising_is_maximising_the_negative_exactly(values, value):
     assert down.value(down.reward(value)) == pytest.approx(value, rel=1e-9, abs=1e-6)
 
 
-def test_a_scale_gives_its_values_mean_zero_and_deviation_one():
-    values = [3.0, -1.0, 7.5, 2.0]
+@pytest.mark.parametrize("size", [2.0**-1000, 1.0, 2.0**1000])  # squares of the others are no numbers
+def test_a_scale_gives_its_values_mean_zero_and_deviation_one(size):
+    values = [3.0 * size, -size, 7.5 * size, 2.0 * size]
     rewards = [Scale.of("minimise", values).reward(value) for value in values]
     assert np.mean(rewards) == pytest.approx(0.0, abs=1e-12)
     assert np.std(rewards, ddof=1) == pytest.approx(1.0)
@@ -219,7 +220,10 @@ WRONG = {
     "objects": (lambda: Categorical([np, "a"]), "a choice must be text"),
     "wide": (lambda: Linear(-1e308, 1e308), "high - low of a Linear must be finite"),
     "wide log": (lambda: Log(1e-300, 1e300), "high / low of a Log must be at most 300 decades"),
-    "large": (lambda: Integer(0, 10**20), r"high of an Integer must be an integer of at most 2"),
+    "large": (
+        lambda: Integer(0, 10**20),
+        r"high of an Integer must be an integer of at most 2\*\*53 in size",
+    ),
 }
 
 
