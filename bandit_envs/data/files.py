@@ -47,10 +47,13 @@ def find(file: str) -> Path | None:
     """Return the path of a data file on this machine, or None; it downloads nothing."""
     source = _source(file)
     path, is_given = _present(file)
-    if path is not None and is_given:
+    if path is None:
+        return None
+    if is_given:
         check_sum(path, source.sha256, f"replace it by {source.url} or remove it from ${VARIABLE}")
+        return path
     # A damaged file in the cache is no error: the next download replaces it.
-    return path if path is not None and sha256_of(path) == source.sha256 else None
+    return path if sha256_of(path) == source.sha256 else None
 
 
 def _present(file: str) -> tuple[Path | None, bool]:

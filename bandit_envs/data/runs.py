@@ -282,8 +282,9 @@ def _kept(stem: str) -> Runs | None:
                 columns = {each: table[each].to_numpy() for each in table.column_names}
                 configuration = columns.pop("configuration")
                 begins = np.unique(configuration, return_index=True)[1]
-                parts = [columns.pop(each)[begins] for each in list(columns) if each.startswith("x_")]
-                return Runs(np.column_stack(parts), np.append(begins, len(configuration)), columns)
+                features = [each for each in columns if each.startswith("x_")]
+                unit = np.column_stack([columns.pop(each)[begins] for each in features])
+                return Runs(unit, np.append(begins, len(configuration)), columns)
     return None
 
 

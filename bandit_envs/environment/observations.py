@@ -25,7 +25,7 @@ CELLS = 4096  # more would make a rollout take megabytes
 
 
 class Summary:
-    """Summarise B episodes as vectors of fixed length, which begin with the observation; here that alone."""
+    """Summarise B episodes as vectors of fixed length: the observation, then `details`, here none."""
 
     unit = 1.0  # divides rewards; agents set a better one
 

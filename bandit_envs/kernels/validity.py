@@ -17,10 +17,8 @@ from bandit_envs.kernels.kernels import TableKernel
 
 RARELY = 0.01  # bound on the probability that a draw of a Gaussian process is steeper than `of_samples`
 MOST_POINTS = 1000  # on which an unknown kernel is tested: an eigenvalue problem of 0.2 s
-KNOWN = (
-    *(kernels.RBF, kernels.Matern, kernels.RationalQuadratic, kernels.DotProduct),
-    *(ConstantKernel, WhiteKernel, TableKernel),
-)
+BASIC = (kernels.RBF, kernels.Matern, kernels.RationalQuadratic, kernels.DotProduct)
+KNOWN = (*BASIC, ConstantKernel, WhiteKernel, TableKernel)
 REMEDY = (
     "take a kernel of scikit-learn such as RBF, or TableKernel.nearest(covariance) for covariances of data"
 )

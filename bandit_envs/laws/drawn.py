@@ -25,7 +25,7 @@ class Drawn(NamedTuple):
     between: Callable[[Floats], Floats] | None = None  # (n, dz + d) -> (n,), the same function anywhere
 
     def through(self, link: Callable[[Floats], Floats]) -> "Drawn":
-        """Return g(f), whose norm is unknown."""
+        """Return link(f), whose norm is unknown."""
         between = None if self.between is None else Through(self.between, link)
         return Drawn(link(self.values), between=between)
 

@@ -113,9 +113,10 @@ class Decisions:
 
     def scaled(self, factor: float) -> "Decisions":
         """Return the arms and box in other units, in the same contexts."""
+        if factor == 1.0:
+            return self
         low, high = self.box
-        scaled = {"arms": factor * self.arms, "low": factor * low, "high": factor * high}
-        return self if factor == 1.0 else replace(self, **scaled)
+        return replace(self, arms=factor * self.arms, low=factor * low, high=factor * high)
 
     def with_context(self, context: int, arms: Floats) -> Floats:
         """Return the features of arms in a context, (n, d) -> (n, dz + d)."""

@@ -66,9 +66,8 @@ class Course:
 
     def truth(self) -> Truth:
         """Return the optima of each round, found in one pass; playing draws the functions again."""
-        of_blocks = [
-            Truth.of_table(block, self.decisions).extremes for block in self.blocks()
-        ]  # without the block
+        # Without the blocks, whose tables need not be kept.
+        of_blocks = [Truth.of_table(block, self.decisions).extremes for block in self.blocks()]
         best, worst, low, high = map(np.concatenate, zip(*of_blocks, strict=True))
         found = Truth(self, best, worst, low, high)
         check_feasible(found.optimum, "round")

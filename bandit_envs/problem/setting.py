@@ -144,8 +144,8 @@ class Setting:
         lipschitz: L_j of each cost, (C,): |g_j(x) - g_j(x')| <= L_j |x - x'| in the kernel's units of
             (context, arm) features, of nearly all functions of its law.
 
-    The four numbers of the reward from `noise_std` to `reward_lower_bound` may differ from trial to trial;
-    they are then (B,) arrays in the setting of a batch, `safe_seed` and `lipschitz` (B, n) and (B, C).
+    `noise_std`, `noise_bound`, `rkhs_bound` and `reward_lower_bound` may differ from trial to trial; they
+    are then (B,) arrays in the setting of a batch, `safe_seed` and `lipschitz` (B, n) and (B, C).
     `Problem.trial_facts` names those that do: no other field is computed from the function that is played.
     """
 
@@ -314,7 +314,7 @@ class Setting:
         return other
 
     def copied(self, values: Mapping[str, Any] = MappingProxyType({})) -> Self:
-        """Return the setting with kernels that an agent may fit, and other values that are known possible."""
+        """Return a copy with these values, unchecked, and own kernels, which an agent may fit in place."""
         return self._with({**{name: deepcopy(getattr(self, name)) for name in KERNELS}, **values})
 
     def _with(self, values: Mapping[str, Any]) -> Self:

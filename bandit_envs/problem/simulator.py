@@ -235,9 +235,8 @@ class SingleSimulator(Rounds):
         arrived, step, values = self._delivered(t, latest)
         std = paid = NONE
         if self.std_since.size:
-            self.std_since[0, latest - 1] = self.trials[0].setting.noise_std * self._noise_scale(action).item(
-                0
-            )
+            scale = self._noise_scale(action).item(0)
+            self.std_since[0, latest - 1] = self.trials[0].setting.noise_std * scale
             std = _only(arrived, self.std_since[0, t:latest][::-1])
         if self.paid_since.size:
             self.paid_since[0, latest - 1] = self.problem.play_costs.seen(cost, self.cost_noise.item(t))

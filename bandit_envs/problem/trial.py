@@ -59,7 +59,8 @@ def _drawn(
     kept: int | None,
 ) -> Roster:
     """Draw the available arms: a feasible one in each round, all in the first, so an earlier choice holds."""
-    versions, arms = np.append(version, version[-1]).tolist(), problem.decisions.num_arms
+    versions = np.append(version, version[-1]).tolist()
+    arms = problem.decisions.num_arms
     size = max(1, ENTRIES // arms)
     parts = []
     for start in range(0, len(context), size):

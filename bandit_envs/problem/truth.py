@@ -36,7 +36,7 @@ def climb(
 ) -> float:
     """Return the largest value that a solver finds on a box from a start, where the costs are <= 0.
 
-    It is L-BFGS-B, and under costs SLSQP, of which an end where a cost is positive counts as minus infinity.
+    The solver is L-BFGS-B, under costs SLSQP. Where it ends with a positive cost the value is minus infinity.
     """
     falling = _sloped(function, low, high, -scale)  # scaled, because the solvers' tolerances are absolute
     bounds = list(zip(low, high, strict=True))

@@ -143,9 +143,8 @@ def benchmark(
     """
     known = FUNCTIONS[name]
     decisions = unit_box(points, num_arms, known.dim, points_seed, continuous).scaled(known.side)
-    if (
-        known.cost is not None
-    ):  # of one prior std, the reward's: the paper's multipliers weigh both in one unit
+    if known.cost is not None:
+        # Of one prior std, the reward's: the paper's multipliers weigh both in one unit.
         features = with_defaults(features, constraints=(KnownFunction(known.cost, Moments(0.0)),))
     law = KnownFunction(known.reward, known.moments)
     problem = compose(decisions, law, make_kernel(kernel, length_scale), name=name, **features)
