@@ -250,7 +250,7 @@ class _ForeignFileError(ValueError):
 
 
 def _header_of(stored: Mapping[bytes, bytes], path: str | os.PathLike[str]) -> dict[str, Any]:
-    if _KEY not in stored:
+    if _KEY not in stored and _DIGEST not in stored:  # with one of them it is ours, and damaged
         raise _ForeignFileError(f"{path} is a Parquet file, but not one that Result.save wrote")
     return json.loads(stored[_KEY])
 

@@ -9,6 +9,7 @@ import re
 import sys
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 from joblib.externals.loky import get_reusable_executor
 from study_cases import study_cases
@@ -194,6 +195,17 @@ def test_no_flipped_bit_and_no_cut_passes_for_what_was_written(tmp_path):
             assert read.regret["gp-ucb"].tolist() == good.regret["gp-ucb"].tolist()
             assert read.actions["gp-ucb"].tolist() == good.actions["gp-ucb"].tolist()
     assert damaged > 50
+
+
+@pytest.mark.sampled(1)
+def test_a_file_of_ours_whose_key_is_lost_is_damaged(tmp_path):
+    assert run(STUDY, Store(tmp_path), 1) == []
+    path = Store(tmp_path).path(next(STUDY.cells()))
+    written = pq.read_table(path)
+    digest = {b"gpbandits-digest": written.schema.metadata[b"gpbandits-digest"]}
+    pq.write_table(written.replace_schema_metadata(digest), path)
+    with pytest.raises(DamagedFileError, match="delete it and compute it again"):
+        Result.load(path)
 
 
 def test_metadata_of_a_damaged_file_name_it(tmp_path):
