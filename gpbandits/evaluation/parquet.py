@@ -114,7 +114,7 @@ def read_with_metadata(
         _require_counts(header, file)
         columns = [name for name in file.schema_arrow.names if name != "agent"]
         table = file.read(columns, use_threads=False)
-        if _DIGEST in stored and stored[_DIGEST] != _digest(stored[_KEY], table):
+        if stored[_DIGEST] != _digest(stored[_KEY], table):
             raise ValueError("its digest is another")
         return kind(**_arguments(header, table)), header["metadata"]
 
@@ -147,7 +147,7 @@ def _require_counts(header: Mapping[str, Any], file: pq.ParquetFile) -> None:
         all(map(is_count, counts))
         and math.prod(counts) == rows
         and all(all(0 <= size <= len(columns) for size in tail) for tail in tails)
-        and all(pa.types.is_primitive(kind) for kind in numbers)
+        and all(pa.types.is_integer(kind) or pa.types.is_floating(kind) for kind in numbers)
     )
     if not sound:
         raise ValueError("its rows are not those that its header declares")
