@@ -114,7 +114,7 @@ def read_with_metadata(
         _require_counts(header, file)
         columns = [name for name in file.schema_arrow.names if name != "agent"]
         table = file.read(columns, use_threads=False)
-        if stored[_DIGEST] != _digest(stored[_KEY], table):
+        if _DIGEST in stored and stored[_DIGEST] != _digest(stored[_KEY], table):
             raise ValueError("its digest is another")
         return kind(**_arguments(header, table)), header["metadata"]
 

@@ -199,16 +199,14 @@ def test_no_flipped_bit_and_no_cut_passes_for_what_was_written(tmp_path):
 
 
 @pytest.mark.sampled(1)
-def test_a_file_that_lost_a_key_or_the_type_of_a_column_is_damaged(tmp_path):
+def test_a_file_that_lost_its_header_or_the_type_of_a_column_is_damaged(tmp_path):
     assert run(STUDY, Store(tmp_path), 1) == []
     path = Store(tmp_path).path(next(STUDY.cells()))
     whole = pq.read_table(path)
-    keys = dict(whole.schema.metadata)
-    column = whole.column_names.index("action")
-    damaged = {"durations": whole.set_column(column, "action", whole["action"].cast(pa.duration("s")))}
-    damaged |= {key: whole.replace_schema_metadata({k: keys[k] for k in keys if k != key}) for key in keys}
-    assert len(damaged) == 3
-    for table in damaged.values():
+    column, digest = whole.column_names.index("action"), b"gpbandits-digest"
+    durations = whole.set_column(column, "action", whole["action"].cast(pa.duration("s")))
+    headless = whole.replace_schema_metadata({digest: whole.schema.metadata[digest]})
+    for table in (durations, headless):
         pq.write_table(table, path)
         with pytest.raises(DamagedFileError, match="delete it and compute it again"):
             Result.load(path)
