@@ -10,8 +10,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from gpbandits.report.stored import write_including
+
 ROOT = Path(__file__).parents[1]
 STORED, PAGE = ROOT / "docs" / "results" / "peers.json", ROOT / "docs" / "performance.md"
+FILES = ("results/peers/workloads.csv", "results/peers/growth.csv")
 
 
 class Row(NamedTuple):
@@ -56,7 +59,7 @@ def write(findings: Findings) -> None:
         "growth": [each._asdict() for each in findings.growth],
     }
     STORED.write_text(json.dumps(plain, indent=1) + "\n", encoding="utf-8")
-    PAGE.write_text(page(findings), encoding="utf-8")
+    write_including(page(findings), PAGE, FILES)
 
 
 def read(path: Path = STORED) -> Findings:
@@ -68,7 +71,7 @@ def read(path: Path = STORED) -> Findings:
 
 
 def page(findings: Findings) -> str:
-    """The whole of docs/performance.md."""
+    """The whole of docs/performance.md, which has its own tables from `FILES`."""
     versions = ", ".join(f"{name} {version}" for name, version in findings.versions.items())
     return TEXT.format(
         machine=findings.machine,
@@ -151,6 +154,8 @@ draws other samples). Lines of 64 trials are a trial's share.
 :header-rows: 1
 ```
 
+[CSV](results/step.csv)
+
 Under contexts a kernel that is a product of two with few weights is kept as these weights, as by the loop;
 any other by rows, as by the loop of the line `by rows`. A Thompson loop takes a Cholesky factor of the
 weights' covariance; ours takes Matheron's rule from the plays, so that every form of a posterior draws the
@@ -164,12 +169,16 @@ Steps of environments, by `python benchmarks/env_step.py --write`:
 :header-rows: 1
 ```
 
+[CSV](results/env_step.csv)
+
 Long runs, by `python benchmarks/long_run.py --write`:
 
 ```{{csv-table}}
 :file: results/long_run.csv
 :header-rows: 1
 ```
+
+[CSV](results/long_run.csv)
 
 From 200,000 points of a product of kernels on, GP-UCB in one trial keeps bounds of its scores on slabs of
 points and computes slabs until none can hold the best: the arms are those of all scores, to 1e-9 of a prior
@@ -185,6 +194,8 @@ two changes in one row were not measured apart:
 :header-rows: 1
 ```
 
+[CSV](results/shorter.csv)
+
 What a round of one trial takes beyond the loop is Python: calls between the parts, which
 `python benchmarks/one_round.py --show` counts, and small arrays. `python benchmarks/compiled.py --write`
 plays the bare loop compiled by numba too, without objects: what an extra with compiled rounds saved would be
@@ -194,6 +205,8 @@ at most the difference of the two loops. It is left out, because last bits would
 :file: results/compiled.csv
 :header-rows: 1
 ```
+
+[CSV](results/compiled.csv)
 
 ## Tuners and studies
 
@@ -208,6 +221,8 @@ results was 5 ms on a machine whose bare loop takes 16 us; in that unit the tabl
 :header-rows: 1
 ```
 
+[CSV](results/tuner.csv)
+
 Under k > 512 plays the search screens 512^2 / k points of a box. Median simple regret (quartiles) of the
 best of 20 questions after 700 random points, 12 seeds, by `python benchmarks/crowded_boxes.py --write`:
 
@@ -216,6 +231,8 @@ best of 20 questions after 700 random points, 12 seeds, by `python benchmarks/cr
 :header-rows: 1
 ```
 
+[CSV](results/crowded_boxes.csv)
+
 `python benchmarks/studies.py --write`: studies beside their cells. Efficiency is that
 of two workers whose cells take a second of the clock:
 
@@ -223,6 +240,8 @@ of two workers whose cells take a second of the clock:
 :file: results/studies.csv
 :header-rows: 1
 ```
+
+[CSV](results/studies.csv)
 
 ## How the cost of a round grows
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 from cells import keep_in_one_line
+from csvtables import StoredTable
 from docstrings import process, skip
 from gallery import copied_examples, runnable
 from mathml import add_renderer
@@ -61,6 +62,7 @@ def setup(app):  # noqa: D103
     for kind in ("environment", "agent", "part", "command"):
         app.add_object_type(kind, kind, objname=kind)
     add_renderer(app)
+    app.add_directive("csv-table", StoredTable, override=True)
     shorten_types()
     app.connect("builder-inited", lambda app: write_reference(Path(app.srcdir) / "generated"))
     app.connect("source-read", show_outputs)

@@ -16,14 +16,38 @@ from typing import Any
 
 import pytest
 
+from gpbandits.report.stored import read_cells, rounded
 from gpbandits.reproductions.page import RESULTS
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 
 
-def read(page: str) -> str:
+INCLUDED = re.compile(
+    r"^```{csv-table}\n:file: (\S+)\n:header-rows: 1\n(:rounded:\n)?```\n\n\[CSV\]\(\1\)$", re.MULTILINE
+)
+
+
+def source(page: str) -> str:
+    """The text of a page as it is stored."""
     return (DOCS / page).read_text(encoding="utf-8")
+
+
+def read(page: str) -> str:
+    """The text of a page, with the tables in it that it includes from files."""
+
+    def shown(found: re.Match[str]) -> str:
+        cells = read_cells((DOCS / page).parent / found[1])
+        header, *rows = rounded(cells) if found[2] else cells
+        rule = f"|{'---|' * len(header)}"
+        return "\n".join([row_of(header), rule, *map(row_of, rows)])
+
+    return INCLUDED.sub(shown, source(page))
+
+
+def row_of(cells: list[str]) -> str:
+    """A row of a table in Markdown."""
+    return f"| {' | '.join(cells)} |"
 
 
 def prose(page: str) -> str:

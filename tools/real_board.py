@@ -52,7 +52,7 @@ def main() -> None:
         ("SMAC", f"{SLOW}; ranked under Five alone"),
     ]
     page = write_board(
-        standings, DOCS, "python tools/real_board.py", excluded, "leaderboard-real", WHO, units
+        standings, DOCS, "python tools/real_board.py", excluded, "leaderboard-real", WHO, units, site=True
     )
     head, tables = page.read_text(encoding="utf-8").split("\n## ", 1)
     page.write_text(f"{head}\n{FORMER}\n\n## {tables}", encoding="utf-8")

@@ -21,6 +21,7 @@ from gpbandits.evaluation.statistics import ENOUGH, Interval, bootstrap_interval
 from gpbandits.report.board import FEWEST, signed_ranks
 from gpbandits.report.entrants import REFERENCE, unit_of_task
 from gpbandits.report.standings import relative_losses
+from gpbandits.report.stored import write_including
 
 LARGE = 1e4
 WIDEST = 4  # rivals in a table, so that none is cut at 1280 px
@@ -46,16 +47,18 @@ class Statement(NamedTuple):
     quantity: str  # of `QUANTITIES`, or the loss of the leaderboard
     one: str
     others: tuple[str, ...]  # all others of a task if empty
+    stem: str  # of the file of its table
 
 
 STATEMENTS = (
-    Statement("`gp-agent` has the least loss", (), LOSS, AGENT, ()),
+    Statement("`gp-agent` has the least loss", (), LOSS, AGENT, (), "gp-agent"),
     Statement(
         "`gp-bucb` has the least regret of the agents of papers where feedback is immediate",
         IMMEDIATE,
         "regret",
         "gp-bucb",
         ("gp-ucb", "gp-ts", "gp-ei"),
+        "gp-bucb-immediate",
     ),
     Statement(
         "`gp-bucb` has the least regret of the agents of papers where feedback is late",
@@ -63,6 +66,7 @@ STATEMENTS = (
         "regret",
         "gp-bucb",
         ("gp-ucb", "gp-ei", "gp-bts", "gp-ucb-sdf"),
+        "gp-bucb-late",
     ),
     Statement(
         "`gp-bucb` has less regret than agents without a Gaussian process",
@@ -70,6 +74,7 @@ STATEMENTS = (
         "regret",
         "gp-bucb",
         (*MODELFREE, "optuna-tpe"),
+        "gp-bucb-no-process",
     ),
     Statement(
         "`ratio-ucb` has the least regret of the agents of papers under a budget",
@@ -77,6 +82,7 @@ STATEMENTS = (
         "budget regret",
         "ratio-ucb",
         ("gp-ucb", "gp-ei", "gp-bucb", "ei-per-cost"),
+        "ratio-ucb",
     ),
     Statement(
         "`constrained-ei` violates least of the agents of papers",
@@ -84,6 +90,7 @@ STATEMENTS = (
         "hard violation",
         "constrained-ei",
         ("config", "pdcbo"),
+        "constrained-ei",
     ),
     Statement(
         "`config` violates least of the agents of papers",
@@ -91,6 +98,7 @@ STATEMENTS = (
         "hard violation",
         "config",
         ("constrained-ei", "pdcbo"),
+        "config",
     ),
 )
 HEAD = """# What survives on real tasks
@@ -240,9 +248,14 @@ def as_markdown(statement: Statement, found: Mapping[str, Result]) -> Iterator[s
     Tables of more agents than a page is wide for become several, which begin with the statement's agent.
     """
     values = on_tasks(statement, found)
+    for rivals in _rivals(statement, values):
+        yield from ["", *_table(statement, values, [statement.one, *rivals])]
+
+
+def _rivals(statement: Statement, values: Mapping[str, dict[str, Floats]]) -> list[list[str]]:
+    """Return the rivals of each table of a statement."""
     rivals = sorted({label for own in values.values() for label in own} - {statement.one})
-    for start in range(0, len(rivals), WIDEST):
-        yield from ["", *_table(statement, values, [statement.one, *rivals[start : start + WIDEST]])]
+    return [rivals[start : start + WIDEST] for start in range(0, len(rivals), WIDEST)]
 
 
 def _table(
@@ -315,14 +328,28 @@ def page(found: Mapping[str, Result]) -> str:
     return "\n".join([*lines, "", FOOT, ""])
 
 
+def files(found: Mapping[str, Result]) -> list[str]:
+    """Return the files of the page's tables in its order, by their paths from the page."""
+    stems = ["statements", "families", "over-tasks", "regret"]
+    for each in STATEMENTS[1:]:
+        tables = len(_rivals(each, on_tasks(each, found)))
+        stems += [each.stem] if tables == 1 else [f"{each.stem}-{i}" for i in range(1, tables + 1)]
+    return [f"results/survives/{stem}.csv" for stem in stems]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--archive", type=Path, default=ARCHIVE, help="of `leaderboard --archive`")
-    parser.add_argument("--write", type=Path, help="the page to write; by default it is printed")
+    parser.add_argument(
+        "--write",
+        type=Path,
+        help="the page to write, which includes the files of its tables; by default it is printed whole",
+    )
     options = parser.parse_args()
-    text = page(read(options.archive))
+    found = read(options.archive)
+    text = page(found)
     if options.write:
-        options.write.write_text(text, encoding="utf-8")
+        write_including(text, options.write, files(found))
     else:
         print(text)
 

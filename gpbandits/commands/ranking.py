@@ -134,6 +134,13 @@ def leaderboard(
         ),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the trials.")] = 0,
+    site: Annotated[
+        bool,
+        typer.Option(
+            "--site",
+            help="For a site of MyST: the page includes the files of its tables; by default it has them.",
+        ),
+    ] = False,
     workers: Workers = None,
     backend: KindOption = ComputeKind.LOCAL,
     scheduler: Scheduler = None,
@@ -189,7 +196,7 @@ def leaderboard(
     given += [("--time-limit", None if time_limit is None else f"{time_limit:g}")]
     given += [*(("--env", name) for name in env or ()), *(("--agent", name) for name in agent or ())]
     settings = [str(part) for option, value in given if value is not None for part in (option, value)]
-    command = shlex.join(["gpbandits", "leaderboard", *settings])
+    command = shlex.join(["gpbandits", "leaderboard", *settings, *(["--site"] if site else [])])
     units = None
     if suite is SuiteKind.REAL:
         classes["all"] = Standings(results, REFERENCE)
@@ -197,7 +204,8 @@ def leaderboard(
     name = "leaderboard" if suite is SuiteKind.IDS else f"leaderboard-{suite}"
     who = "the agents named below" if agent else _WHO[suite]
     who += f" ({', '.join(agent or ())} beside results of {against}, which are believed)" if against else ""
-    page = write_board(classes, out, command, [*entries.excluded, *unscaled, *raised], name, who, units)
+    excluded = [*entries.excluded, *unscaled, *raised]
+    page = write_board(classes, out, command, excluded, name, who, units, site)
     console().print(
         f"Leaderboard in {page}, its figures in {out}/figures, its tables in {out}/tables.", soft_wrap=True
     )

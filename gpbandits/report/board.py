@@ -22,6 +22,7 @@ from gpbandits.evaluation.statistics import holm
 from gpbandits.evaluation.table import Table
 from gpbandits.report.page import write_table
 from gpbandits.report.standings import THRESHOLDS, Standings, by_places
+from gpbandits.report.stored import with_files
 
 FEWEST = 6  # tasks of which the best order has a p-value below 5 %: 2 / 2^6
 TIED = 9  # digits of mean scores; those that agree in them share a rank
@@ -162,6 +163,7 @@ def write_board(
     board: str = "leaderboard",
     who: str = "all agents",
     units: Mapping[str, str] | None = None,
+    site: bool = False,
 ) -> Path:
     """Write `leaderboard.md` (or another name), its figures and its tables, and return the path of the page.
 
@@ -171,6 +173,7 @@ def write_board(
     Args:
         who: the agents that were played, as the page's first sentence names them.
         units: see `over_tasks`.
+        site: the page includes the files of its tables, for a site of MyST; by default tables stand in it.
     """
     place = Path(folder)
     (place / "figures").mkdir(parents=True, exist_ok=True)
@@ -195,7 +198,7 @@ def write_board(
         f"Made by `{command}`.",
         "",
         " ".join(shared),
-        *chain(*(_section(board, x, classes[x], grid, shared, units) for x, grid in grids.items())),
+        *chain(*(_section(board, x, classes[x], grid, shared, units, site) for x, grid in grids.items())),
         *_exclusions(excluded),
         "",
     ]
@@ -211,15 +214,19 @@ def _section(
     grid: Table,
     shared: Sequence[str],
     units: Mapping[str, str] | None,
+    site: bool,
 ) -> list[str]:
+    def shown(table: Table, kind: str = "") -> str:
+        text = table.to_markdown().rstrip()
+        return with_files(text, [f"tables/{board}-{name}{kind}.csv"], ":rounded:") if site else text
+
     own = dataclasses.replace(grid, notes=tuple(note for note in grid.notes if note not in shared))
     figure = f"![Ranks, scores and performance profiles, {name}](figures/{board}-{name}.png)"
-    lines = ["", f"## {name.capitalize()}", "", figure, "", own.to_markdown().rstrip()]
+    lines = ["", f"## {name.capitalize()}", "", figure, "", shown(own)]
     if standings.wide:
-        each = standings.by_environment().to_markdown().rstrip()
-        lines += ["", "Mean scores in each environment:", "", each]
+        lines += ["", "Mean scores in each environment:", "", shown(standings.by_environment(), "-each")]
     if len(standings.results) > 1:
-        lines += ["", over_tasks(standings, units).to_markdown().rstrip()]
+        lines += ["", shown(over_tasks(standings, units), "-tasks")]
     return lines
 
 

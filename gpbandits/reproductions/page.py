@@ -1,6 +1,7 @@
 """The page of reproductions shows each figure with the paper's claims, our numbers, and the differences.
 
 Results are cut to what the page reads, so that it can be made again from them; a test compares the two.
+Tables are files beside the results of their figure, which the page includes.
 """
 
 import re
@@ -13,6 +14,7 @@ from gpbandits.evaluation.result import Result
 from gpbandits.experiments import Store, Study
 from gpbandits.experiments.store import CELLS
 from gpbandits.report.holdings import Holdings
+from gpbandits.report.stored import Cells, tables_in, with_files, write_cells
 from gpbandits.reproductions import REPRODUCTIONS
 from gpbandits.reproductions.markdown import verdict_line
 from gpbandits.reproductions.study_figure import (
@@ -55,7 +57,7 @@ def kept(part: Part, folder: Path) -> Results:
 
 
 def write_page(page: Path, reproductions: Sequence[Reproduction], folder: Path, quick: bool) -> None:
-    """Write the page, its figures into `figures/reproductions` beside it, and its numbers into `results`.
+    """Write the page, its figures into `figures/reproductions` beside it, tables and numbers into `results`.
 
     Figures without results of the installed code in the folder show only the claims.
     """
@@ -66,11 +68,23 @@ def write_page(page: Path, reproductions: Sequence[Reproduction], folder: Path, 
     for _, findings in found:
         for name in islice(findings.figures, SHOWN):
             findings.figures[name].savefig(figures / f"{name}.png", dpi=DPI)
+    for file, cells in page_tables(found).items():
+        write_cells(cells, page.parent / file)
     write_whole(page, page_text(found, quick).encode())
 
 
+def page_tables(found: Sequence[tuple[Reproduction, Findings]]) -> dict[str, Cells]:
+    """Return the tables that the page includes, by their files' paths from the page."""
+    return {
+        file: cells
+        for each, findings in found
+        for text, files in _texts(each, findings)
+        for file, cells in zip(files, tables_in(text), strict=False)
+    }
+
+
 def page_text(found: Sequence[tuple[Reproduction, Findings]], quick: bool) -> str:
-    """Return the page in Markdown."""
+    """Return the page in Markdown, which includes its `page_tables`."""
     rows = [(_link(each), verdict_line(findings.judged)) for each, findings in found if findings.judged]
     overview = table(("figure", "verdicts on its claims"), rows)
     sections, paper = [_TOP.format(fewest=FEWEST), overview], ""
@@ -93,8 +107,7 @@ def _section(reproduction: Reproduction, findings: Findings, quick: bool) -> str
     parts = (
         f"### {reproduction.title}",
         command,
-        findings.claims,
-        findings.text if findings.figures else "*Not computed for this page.*",
+        *(with_files(text, files) for text, files in _texts(reproduction, findings)),
         *(
             f"![{_shows(reproduction, name)}](figures/reproductions/{name}.png)"
             for name in islice(findings.figures, SHOWN)
@@ -102,6 +115,14 @@ def _section(reproduction: Reproduction, findings: Findings, quick: bool) -> str
         f"**Differences:** {reproduction.differs}",
     )
     return "\n\n".join(filter(None, parts))
+
+
+def _texts(reproduction: Reproduction, findings: Findings) -> list[tuple[str, list[str]]]:
+    """Return claims and numbers of a section, and the files of the tables in each."""
+    numbers = findings.text if findings.figures else "*Not computed for this page.*"
+    place = f"{RESULTS}/{reproduction.name}"
+    texts = ((findings.claims, ("tests",)), (numbers, ("numbers", "detections")))
+    return [(text, [f"{place}/{stem}.csv" for stem in stems]) for text, stems in texts]
 
 
 def _shows(reproduction: Reproduction, figure: str) -> str:

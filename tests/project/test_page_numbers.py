@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from agent_cases import DUELLING
-from pages import DOCS, blocks, loaded, missing, prose, read, table
+from pages import DOCS, blocks, loaded, missing, prose, read, source, table
 
 from agents.agent.gp_agent import TIE
 from agents.model.defaults import FIRST_NOISE_SPREAD
@@ -378,7 +378,7 @@ def test_the_tables_of_the_exam_are_those_of_the_stored_rows_of_entrants_that_pl
         f"(results/exam/{part.name}.png)",
         *(f"`{name}`" for name in PARTS),
     ]
-    assert not missing(links, read("exam.md"))
+    assert not missing(links, source("exam.md"))
     assert (STORED / f"{part.name}.png").is_file()
     entrants = {row.entrant for row in rows}
     for entrant in entrants:

@@ -4,6 +4,9 @@ import importlib
 from pathlib import Path
 
 import pytest
+from pages import DOCS, source
+
+from gpbandits.report.stored import read_cells, tables_in, with_files
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 
@@ -41,4 +44,6 @@ def test_other_libraries_draw_from_our_posterior(module):
 
 def test_the_page_on_performance_says_what_its_results_say(module):
     page = module("peer_page")
-    assert page.page(page.read()) == page.PAGE.read_text(encoding="utf-8")
+    text = page.page(page.read())
+    assert with_files(text, page.FILES) == source(page.PAGE.name)
+    assert tables_in(text) == [read_cells(DOCS / file) for file in page.FILES]

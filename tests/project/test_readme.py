@@ -145,7 +145,7 @@ def test_the_readme_has_700_to_900_words_and_counts_what_is_registered() -> None
 
 
 def test_the_speed_in_the_readme_is_that_of_the_page_of_measurements() -> None:
-    page = (ROOT / "docs" / "performance.md").read_text(encoding="utf-8")
+    page = read("performance.md")
     assert "| workload | gpbandits | scikit-learn |" in page
     ours, times = re.findall(r"^\| W1 \| (\d+) \| (\d+) \(", page, re.MULTILINE)[0]
     assert f"[{ours} µs](docs/performance.md), {times} times" in README

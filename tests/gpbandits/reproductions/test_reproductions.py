@@ -16,6 +16,7 @@ from gpbandits.evaluation.result import Record, Result
 from gpbandits.evaluation.statistics import Interval, holm, paired_difference, sign_flip_test
 from gpbandits.experiments import AgentEntry, EnvironmentEntry, Store, Study, load_study, run
 from gpbandits.experiments.toml import parse_study, study_text
+from gpbandits.report.stored import read_cells
 from gpbandits.reproductions import REPRODUCTIONS, StudyFigure, study_path
 from gpbandits.reproductions.page import Condensed, kept, page_text, parts_of, write_page
 from gpbandits.reproductions.srinivas2010 import KERNELS, POINTS, draws, gain_bound, spectrum
@@ -349,15 +350,20 @@ def test_the_page_shows_what_is_kept_and_computes_nothing(small, tmp_path, monke
     run(study, Store(tmp_path / "small" / "cells"), 1)
     write_page(page, [small], tmp_path, quick=False)
     text = page.read_text()
+    tests, numbers = (
+        read_cells(page.parent / "results" / small.name / f"{x}.csv") for x in ("tests", "numbers")
+    )
     ((_, outcome),) = kept(Part(small.name, study, study), tmp_path / "small")
-    assert f"{outcome.regret['random'][:, -1].mean():.3g}" in text
+    assert f"{outcome.regret['random'][:, -1].mean():.3g}" in numbers[-1][1]
+    assert " n.s. (p = " in tests[1][-1]  # four trials decide nothing
     for part in (
         "## Small (2020)",
         "### Figure 1: small",
         "It is small.",
         "It is not theirs.",
-        " n.s. |",
-    ):  # four trials decide nothing
+        f":file: results/{small.name}/tests.csv",
+        f"[CSV](results/{small.name}/numbers.csv)",
+    ):
         assert part in text
     assert (page.parent / "figures" / "reproductions" / "small-figure-1-regret.png").exists()
     assert "| Small (2020), [Figure 1](#figure-1-small) | 1: n.s. |" in text
