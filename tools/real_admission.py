@@ -1,12 +1,13 @@
 """Which tables become real tasks, by criteria that read the table alone, never what an agent did on it.
 
-    python tools/real_admission.py
+    python tools/real_admission.py --write
 
 A table is refused where a criterion gives a reason. Prints the lists of docs/real.md: the halves of the
 suite, and what was refused, with every reason; HPO-B's tables are grouped by search space. It needs all
 packages and measurements of the real tasks.
 """
 
+import argparse
 import tomllib
 from collections.abc import Callable, Mapping
 from functools import cache
@@ -32,8 +33,10 @@ from bandit_envs.problems.real import (
     rewards_of,
     tasks,
 )
+from gpbandits.report.stored import cells_of, read_cells, write_cells
 
 REFUSED = Path(__file__).with_name("refused.toml")
+SHOWN = Path(__file__).parents[1] / "docs" / "results" / "real-tasks" / "refused.csv"
 SIGNIFICANT = 1e-3  # p-value of an F-test that all configurations are equal
 SIGNAL = 0.2  # std between configurations over that of runs: halves of 200 plays then differ by 2.8 errors
 NEIGHBOURS, EXPLAINED = 5, 0.1  # share of the variance that so many nearest configurations explain
@@ -271,10 +274,16 @@ def refused_as_markdown(refused: Mapping[str, Task]) -> list[str]:
 
 
 def main() -> None:
-    """Print both."""
+    """Print both; `--write` renews the table of the page, whose last line sums up the tables of HPO-B."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--write", action="store_true", help=f"renew {SHOWN.name} of docs/real.md")
     print("\n".join(halves_as_markdown()))
     own = {name: task for name, task in candidates().items() if not name.startswith(TUNING)}
-    print("\n".join(refused_as_markdown(own)))
+    lines = refused_as_markdown(own)
+    if parser.parse_args().write:
+        header, *_, last = read_cells(SHOWN)
+        write_cells([header, *cells_of(lines), last], SHOWN)
+    print("\n".join(lines))
     print("\n".join(refused_as_markdown({n: t for n, t in candidates().items() if n not in own})))
 
 

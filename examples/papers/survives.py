@@ -125,7 +125,10 @@ two-sided, with Holm's correction over the rows. Agents that share fewer than {}
 BESIDE = """Means at the last round, of `gp-agent` and of its rival, the other agent of least loss: regret
 (under a budget the budget regret), the violation where there are limits, and simple regret, that of the best
 play whose result was delivered."""
-MEANS = "Means with 95 % intervals; * marks the least mean."
+MEANS = (
+    "Means with 95 % intervals; * marks the least mean. Tasks that are not named below show no significant "
+)
+MEANS += "difference."
 FOOT = """## How to make it again
 
 ```bash
@@ -287,7 +290,7 @@ def verdicts(statement: Statement, found: Mapping[str, Result]) -> Iterator[str]
         said = "; ".join(
             f"{word}: {', '.join(names) if len(names) < len(own) else f'all {len(own)} tasks'}"
             for word, names in where.items()
-            if names
+            if names and (word != WORDS[0] or len(names) == len(own))
         )
         if said:
             yield f"- `{statement.one}` against `{other}`: {said}"

@@ -27,10 +27,8 @@ from gpbandits.report.stored import with_files
 FEWEST = 6  # tasks of which the best order has a p-value below 5 %: 2 / 2^6
 TIED = 9  # digits of mean scores; those that agree in them share a rank
 
-_METHOD = (
-    "Over tasks: an agent's rank on a task is that of its mean score there, and the mean rank is over {} "
-    "tasks, which are the units here, not trials."
-)
+_SIZE = "The mean rank is over {} tasks, which are the units here, not trials."
+_METHOD = "Over tasks, an agent's rank on each is that of its mean score there."
 _TEST = (
     "p is that of a Wilcoxon signed-rank test of the mean scores against {}, the first by mean rank, "
     "two-sided, with Holm's correction over the agents."
@@ -80,7 +78,8 @@ def over_tasks(standings: Standings, units: Mapping[str, str] | None = None) -> 
         (standings.marked(labels[i]), *(column[i] for column in shown.values())) for i in order
     ]
     notes = (
-        _METHOD.format(len(scores)),
+        _SIZE.format(len(scores)),
+        _METHOD,
         _TEST.format(standings.marked(labels[first])) if p_values else _FEW,
         _SIMPLE,
         *([_UNSAFE] if unsafe else []),
@@ -178,15 +177,15 @@ def write_board(
     place = Path(folder)
     (place / "figures").mkdir(parents=True, exist_ok=True)
     grids = {name: standings.overall() for name, standings in classes.items()}
+    ranked = {name: over_tasks(x, units) for name, x in classes.items() if len(x.results) > 1}
     for name, grid in grids.items():
         ranks_figure(classes[name]).savefig(place / "figures" / f"{board}-{name}.png", dpi=120)
         write_table(grid, place / "tables", f"{board}-{name}")
         if classes[name].wide:
             write_table(classes[name].by_environment(), place / "tables", f"{board}-{name}-each")
-        if len(classes[name].results) > 1:
-            write_table(over_tasks(classes[name], units), place / "tables", f"{board}-{name}-tasks")
-    first, *others = grids.values()
-    shared = [note for note in first.notes if all(note in grid.notes for grid in others)]
+        if name in ranked:
+            write_table(ranked[name], place / "tables", f"{board}-{name}-tasks")
+    shared = [*_of_all([*grids.values()]), *(_of_all([*ranked.values()]) if len(ranked) > 1 else [])]
     horizons = [result.horizon for standings in classes.values() for result in standings.results]
     rounds = " to ".join(map(str, sorted({min(horizons), max(horizons)})))
     lines = [
@@ -198,7 +197,9 @@ def write_board(
         f"Made by `{command}`.",
         "",
         " ".join(shared),
-        *chain(*(_section(board, x, classes[x], grid, shared, units, site) for x, grid in grids.items())),
+        *chain(
+            *(_section(board, x, classes[x], grid, ranked.get(x), shared, site) for x, grid in grids.items())
+        ),
         *_exclusions(excluded),
         "",
     ]
@@ -212,22 +213,27 @@ def _section(
     name: str,
     standings: Standings,
     grid: Table,
+    ranked: Table | None,
     shared: Sequence[str],
-    units: Mapping[str, str] | None,
     site: bool,
 ) -> list[str]:
     def shown(table: Table, kind: str = "") -> str:
-        text = table.to_markdown().rstrip()
+        own = tuple(note for note in table.notes if note not in shared)
+        text = dataclasses.replace(table, notes=own).to_markdown().rstrip()
         return with_files(text, [f"tables/{board}-{name}{kind}.csv"], ":rounded:") if site else text
 
-    own = dataclasses.replace(grid, notes=tuple(note for note in grid.notes if note not in shared))
     figure = f"![Ranks, scores and performance profiles, {name}](figures/{board}-{name}.png)"
-    lines = ["", f"## {name.capitalize()}", "", figure, "", shown(own)]
+    lines = ["", f"## {name.capitalize()}", "", figure, "", shown(grid)]
     if standings.wide:
         lines += ["", "Mean scores in each environment:", "", shown(standings.by_environment(), "-each")]
-    if len(standings.results) > 1:
-        lines += ["", shown(over_tasks(standings, units), "-tasks")]
+    if ranked is not None:
+        lines += ["", shown(ranked, "-tasks")]
     return lines
+
+
+def _of_all(tables: Sequence[Table]) -> list[str]:
+    """Return the notes that all tables have, which a page states once."""
+    return [note for note in tables[0].notes if all(note in table.notes for table in tables)]
 
 
 def _exclusions(excluded: Sequence[tuple[str, str]]) -> list[str]:

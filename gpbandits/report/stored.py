@@ -9,6 +9,8 @@ import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+import numpy as np
+
 from bandit_envs.basics.files import write_whole
 from gpbandits.evaluation.formats import text
 from gpbandits.evaluation.statistics import Interval
@@ -98,5 +100,5 @@ def _rounded(values: dict[str, str], name: str) -> str:
     if not value:
         return text(None)
     if ends:
-        return text(Interval(*(float(each or "nan") for each in (value, *ends))))
+        return text(Interval(*np.array([each or "nan" for each in (value, *ends)], dtype=np.float64)))
     return text(int(value) if value.isdigit() else float(value))

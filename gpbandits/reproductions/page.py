@@ -14,7 +14,7 @@ from gpbandits.evaluation.result import Result
 from gpbandits.experiments import Store, Study
 from gpbandits.experiments.store import CELLS
 from gpbandits.report.holdings import Holdings
-from gpbandits.report.stored import Cells, tables_in, with_files, write_cells
+from gpbandits.report.stored import Cells, included, tables_in, with_files, write_cells
 from gpbandits.reproductions import REPRODUCTIONS
 from gpbandits.reproductions.markdown import verdict_line
 from gpbandits.reproductions.study_figure import (
@@ -26,9 +26,10 @@ from gpbandits.reproductions.study_figure import (
     Results,
     StudyFigure,
 )
-from gpbandits.reproductions.verdicts import FEWEST, table
+from gpbandits.reproductions.verdicts import FEWEST
 
 RESULTS = "results"  # folder beside the page
+VERDICTS = f"{RESULTS}/reproductions.csv"  # on all claims
 SHOWN = 2  # most figures of a section, since a study of ten environments has twenty
 DPI = 160  # of figures, so that they can be enlarged
 _TOP = """# Reproductions
@@ -75,7 +76,8 @@ def write_page(page: Path, reproductions: Sequence[Reproduction], folder: Path, 
 
 def page_tables(found: Sequence[tuple[Reproduction, Findings]]) -> dict[str, Cells]:
     """Return the tables that the page includes, by their files' paths from the page."""
-    return {
+    rows = [[_link(each), verdict_line(findings.judged)] for each, findings in found if findings.judged]
+    return {VERDICTS: [["figure", "verdicts on its claims"], *rows]} | {
         file: cells
         for each, findings in found
         for text, files in _texts(each, findings)
@@ -85,9 +87,7 @@ def page_tables(found: Sequence[tuple[Reproduction, Findings]]) -> dict[str, Cel
 
 def page_text(found: Sequence[tuple[Reproduction, Findings]], quick: bool) -> str:
     """Return the page in Markdown, which includes its `page_tables`."""
-    rows = [(_link(each), verdict_line(findings.judged)) for each, findings in found if findings.judged]
-    overview = table(("figure", "verdicts on its claims"), rows)
-    sections, paper = [_TOP.format(fewest=FEWEST), overview], ""
+    sections, paper = [_TOP.format(fewest=FEWEST), included(VERDICTS)], ""
     for reproduction, findings in found:
         if reproduction.paper != paper:
             paper = reproduction.paper
