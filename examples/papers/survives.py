@@ -116,6 +116,9 @@ but the digits has its own table, and no verdict reaches beyond these tables. Th
 [leaderboard](leaderboard-real.md): the positive part of the regret, of the budget regret under a budget,
 and under limits the violation too, both relative to random play; under a budget both are a unit of what was
 spent.
+
+Tables below a statement have means with 95 % intervals, and * marks the least. On tasks that are not named
+below them the difference is not significant.
 """
 PAIRS = "Mean losses over tasks, of agents that played all of them, and pairs of `gp-agent` with others."
 OVER = """Few trials tell little of one task, and many tasks more of an agent. Here the units are tasks, not
@@ -125,10 +128,6 @@ two-sided, with Holm's correction over the rows. Agents that share fewer than {}
 BESIDE = """Means at the last round, of `gp-agent` and of its rival, the other agent of least loss: regret
 (under a budget the budget regret), the violation where there are limits, and simple regret, that of the best
 play whose result was delivered."""
-MEANS = (
-    "Means with 95 % intervals; * marks the least mean. Tasks that are not named below show no significant "
-)
-MEANS += "difference."
 FOOT = """## How to make it again
 
 ```bash
@@ -326,8 +325,8 @@ def page(found: Mapping[str, Result]) -> str:
     lines += beside_the_best(found)
     for each in others:
         judged = list(as_markdown(each, found))
-        lines += ["", f"## {each.text}", ""]
-        lines += [MEANS, *judged, "", *verdicts(each, found)] if judged else ["Not measured yet."]
+        lines += ["", f"## {each.text}"]
+        lines += [*judged, "", *verdicts(each, found)] if judged else ["", "Not measured yet."]
     return "\n".join([*lines, "", FOOT, ""])
 
 

@@ -197,8 +197,8 @@ def write_board(
         f"Made by `{command}`.",
         "",
         " ".join(shared),
-        *chain(
-            *(_section(board, x, classes[x], grid, ranked.get(x), shared, site) for x, grid in grids.items())
+        *chain.from_iterable(
+            _section(board, x, classes[x], grid, ranked.get(x), shared, site) for x, grid in grids.items()
         ),
         *_exclusions(excluded),
         "",
