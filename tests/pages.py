@@ -35,14 +35,19 @@ def source(page: str) -> str:
 
 def read(page: str) -> str:
     """The text of a page, with the tables in it that it includes from files."""
+    return whole(DOCS / page)
+
+
+def whole(page: Path) -> str:
+    """The same of any page, by its path."""
 
     def shown(found: re.Match[str]) -> str:
-        cells = read_cells((DOCS / page).parent / found[1])
+        cells = read_cells(page.parent / found[1])
         header, *rows = rounded(cells) if found[2] else cells
         rule = f"|{'---|' * len(header)}"
         return "\n".join([row_of(header), rule, *map(row_of, rows)])
 
-    return INCLUDED.sub(shown, source(page))
+    return INCLUDED.sub(shown, page.read_text(encoding="utf-8"))
 
 
 def row_of(cells: list[str]) -> str:

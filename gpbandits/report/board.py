@@ -21,7 +21,7 @@ from gpbandits.evaluation.result import Result
 from gpbandits.evaluation.statistics import holm
 from gpbandits.evaluation.table import Table
 from gpbandits.report.page import write_table
-from gpbandits.report.standings import THRESHOLDS, Standings, by_places
+from gpbandits.report.standings import DEFINITIONS, THRESHOLDS, Standings, by_places
 from gpbandits.report.stored import with_files
 
 FEWEST = 6  # tasks of which the best order has a p-value below 5 %: 2 / 2^6
@@ -39,6 +39,7 @@ _SIMPLE = (
     "tasks: how good the best play was whose result was delivered."
 )
 _UNSAFE = "Unsafe plays are the share of rounds in which a cost was above 0."
+_DEFINITIONS = (*DEFINITIONS, _METHOD, _SIMPLE, _FEW, _UNSAFE)  # which a page states once
 
 
 def over_tasks(standings: Standings, units: Mapping[str, str] | None = None) -> Table:
@@ -185,7 +186,10 @@ def write_board(
             write_table(classes[name].by_environment(), place / "tables", f"{board}-{name}-each")
         if name in ranked:
             write_table(ranked[name], place / "tables", f"{board}-{name}-tasks")
-    shared = [*_of_all([*grids.values()]), *(_of_all([*ranked.values()]) if len(ranked) > 1 else [])]
+    first, *others = grids.values()
+    shared = [note for note in first.notes if all(note in grid.notes for grid in others)]
+    noted = [note for table in (*grids.values(), *ranked.values()) for note in table.notes]
+    defined = [note for note in _DEFINITIONS if noted.count(note) > 1 and note not in shared]
     horizons = [result.horizon for standings in classes.values() for result in standings.results]
     rounds = " to ".join(map(str, sorted({min(horizons), max(horizons)})))
     lines = [
@@ -197,8 +201,10 @@ def write_board(
         f"Made by `{command}`.",
         "",
         " ".join(shared),
+        *(["", " ".join(defined)] if defined else []),
         *chain.from_iterable(
-            _section(board, x, classes[x], grid, ranked.get(x), shared, site) for x, grid in grids.items()
+            _section(board, x, classes[x], grid, ranked.get(x), [*shared, *defined], site)
+            for x, grid in grids.items()
         ),
         *_exclusions(excluded),
         "",
@@ -229,11 +235,6 @@ def _section(
     if ranked is not None:
         lines += ["", shown(ranked, "-tasks")]
     return lines
-
-
-def _of_all(tables: Sequence[Table]) -> list[str]:
-    """Return the notes that all tables have, which a page states once."""
-    return [note for note in tables[0].notes if all(note in table.notes for table in tables)]
 
 
 def _exclusions(excluded: Sequence[tuple[str, str]]) -> list[str]:

@@ -52,6 +52,7 @@ _FIRST = (
     "of the cases or more."
 )
 _SAME = "Agents joined by = played the same in every trial and count as one."
+DEFINITIONS = (_FIRST, MEANING, _SAME)  # the notes that say the same of all results
 
 
 def relative_violation(results: Sequence[Result], label: str, reference: str, kind: str) -> float | None:

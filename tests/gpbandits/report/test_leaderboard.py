@@ -1,12 +1,14 @@
 """The leaderboard: who enters, how losses become scores, and what the page shows."""
 
 import dataclasses
+import re
 from itertools import product
 from types import SimpleNamespace
 
 import gymnasium as gym
 import numpy as np
 import pytest
+from pages import whole
 from scipy.stats import rankdata, wilcoxon
 from study_cases import called
 from synthetic import record
@@ -32,6 +34,9 @@ from gpbandits.report.entrants import (
 )
 from gpbandits.report.page import across
 from gpbandits.report.standings import NAMED, WIDEST, Standings, by_places, relative_losses
+from gpbandits.report.stored import tables_in
+
+RULE = re.compile(r"^\|[ |:-]+$", re.MULTILINE)  # below the heading of a table
 
 
 def test_agents_enter_where_they_handle_the_features_and_the_reference_everywhere():
@@ -352,6 +357,17 @@ def test_where_there_are_many_environments_each_has_a_line(tmp_path):
     page = write_board({"plain": standings}, tmp_path, "a command").read_text(encoding="utf-8")
     assert "\n| env 3 | " in page
     assert (tmp_path / "tables" / "leaderboard-plain-each.csv").exists()
+
+
+def test_a_page_states_once_what_its_tables_share_and_includes_their_files_where_it_is_for_a_site(tmp_path):
+    res = synthetic_result(num_trials=20)
+    many = [dataclasses.replace(res, environment=f"env {i}") for i in range(WIDEST + 1)]
+    classes = {"few": Standings(many[:2], "random"), "many": Standings(many, "random")}
+    page = write_board(classes, tmp_path / "whole", "a command").read_text(encoding="utf-8")
+    assert [page.count(said) for said in ("The simple score is", "The mean rank is over")] == [1, 2]
+    place = write_board(classes, tmp_path / "site", "a command", site=True)
+    assert RULE.sub("", whole(place)) == RULE.sub("", page)
+    assert place.read_text(encoding="utf-8").count(":rounded:\n") == len(tables_in(page)) == 5
 
 
 def test_agents_enter_real_tasks_for_what_these_have_and_joint_samples_up_to_a_number_of_arms(monkeypatch):
