@@ -69,10 +69,10 @@ def test_answers_come_late_and_in_any_order_and_a_tie_is_half_a_win_of_each():
     for ticket, _ in (questions[3], questions[0], questions[2]):
         here.tell(ticket, "tie")
     here.ask()
-    counts = list(here._agent.belief._met.values())
+    counts = list(here._player.agent.belief._met.values())
     assert sum(plays for plays, _ in counts) == 3
     assert all(wins == plays / 2 for plays, wins in counts)
-    np.testing.assert_allclose(here._agent.belief.mean(np.zeros(1, dtype=int)), 0.0, atol=1e-9)
+    np.testing.assert_allclose(here._player.agent.belief.mean(np.zeros(1, dtype=int)), 0.0, atol=1e-9)
 
 
 def test_the_incumbent_of_a_loaded_tuner_is_the_winner_of_the_last_answer(tmp_path):
