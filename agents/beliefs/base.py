@@ -165,15 +165,14 @@ class Belief(abc.ABC):
         """Return the posterior given the delivered values alone, which queries of an agent answer from."""
         return Known(self.mean_posterior, self.given_mean)
 
-    def known_mean(self, context: Ints) -> Floats:
-        """Posterior mean without values that were made up for pending plays, (B,) -> (B, A)."""
-        return self._mean_under(self.known(), context)
-
     def known_at(self, context: Ints) -> tuple[Floats, Floats]:
         """Mean and std of f given the delivered values alone, without noise, (B,) -> (B, A) each."""
-        known = self.known()
-        variance = known.posterior.variance_at(None if self._one_context else self.cells(context))
-        return self._mean_under(known, context), np.sqrt(np.maximum(variance, ZERO))
+        known, cells = self.known(), self.cells(context)
+        mean, variance = known.posterior.mean_at(cells), known.posterior.variance_at(cells)
+        if np.any(known.prior_mean):
+            prior = np.broadcast_to(known.prior_mean, (len(self.rows), known.posterior.gram.size))
+            mean = mean + (prior if cells is None else prior[self.rows[:, None], cells])
+        return mean, np.sqrt(np.maximum(variance, ZERO))
 
     def shift(self, trial: int) -> Shift | None:
         """Return what made-up values of pending plays move a trial's mean by; None where there are none."""
@@ -196,10 +195,9 @@ class Belief(abc.ABC):
 
     def predicted(self, trial: Ints, point: Ints) -> tuple[Floats, Floats]:
         """Return mean and std of values at single points, noise included, (n,) -> (n,) each."""
-        variance = (
-            np.maximum(self.std_posterior.variance_of(trial, point), 0.0) + self.std_posterior.noise[trial]
-        )
-        return self.mean_posterior.mean_of(trial, point) + self.prior_mean[trial, point], np.sqrt(variance)
+        mean, spread = self.mean_posterior.mean_of(trial, point), self.std_posterior
+        variance = np.maximum(spread.variance_of(trial, point), 0.0) + spread.noise[trial]
+        return mean + self.prior_mean[trial, point], np.sqrt(variance)
 
     def noise_of(self, trial: Ints) -> Floats:
         """Return the share of noise in the variances, (n,) -> (n,): 0, or lambda if `noisy`."""
@@ -270,14 +268,6 @@ class Belief(abc.ABC):
         """Prior mean at the arms of each trial's context, (B, A)."""
         cells = self.cells(context)
         return self.prior_mean if cells is None else self.prior_mean[self.rows[:, None], cells]
-
-    def _mean_under(self, known: Known, context: Ints) -> Floats:
-        cells = None if self._one_context else self.cells(context)
-        mean = known.posterior.mean_at(cells)
-        if not np.any(known.prior_mean):
-            return mean
-        prior = np.broadcast_to(known.prior_mean, (len(self.rows), known.posterior.gram.size))
-        return mean + (prior if cells is None else prior[self.rows[:, None], cells])
 
     def _assume_mean(self, mean: Floats | float) -> None:
         self.given_mean, self.centred = mean, not np.any(mean)  # on a box a number or (B, 1)
