@@ -69,7 +69,7 @@ class TunerPlayer:
         values, costs = [arrival.value for arrival in arrivals], self._costs(arrivals)
         self.num_scaled = self.arrived = len(values)  # when the scale was estimated, and in known rounds
         self.scale = Scale.of(plan.goal, values if plan.standardise else [], plan.tames)
-        self.only = values[0] if values and min(values) == max(values) else None  # the value if all are equal
+        self.equal = values[0] if values and min(values) == max(values) else None  # the value if all are equal
         self.costless = np.full(len(plan.constraints), len(costs) > 0) & ~costs.any(axis=0)  # (C,)
         self.sizes = sizes_of(costs if plan.standardise else costs[:0])
         contexts = [*(each.context for each in rounds), context]
@@ -105,7 +105,7 @@ class TunerPlayer:
     def _unscaled_by(self, fresh: Sequence[TunerRound]) -> bool:
         """Return True if a value differs from all earlier, equal ones, or a cost from all earlier zeros."""
         arrivals = [arrival for each in fresh for arrival in each.arrivals]
-        differ = any(each.value != self.only for each in arrivals) if self.only is not None else False
+        differ = any(each.value != self.equal for each in arrivals) if self.equal is not None else False
         return differ or any(np.any(self.costless & (np.array(each.costs) != 0.0)) for each in arrivals)
 
     def mark_seen(self, rounds: Sequence[TunerRound]) -> None:

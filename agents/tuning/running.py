@@ -114,7 +114,7 @@ class Run:
 
     def _play(self, n: int, workers: int) -> None:
         before, left = len(self.tuner._history.failures), n
-        again = self._interrupted()[:n]
+        again = list(running_in(self.tuner._history.rounds, self.context or {}))[:n]
         try:
             while left > 0 and self._begin(again, min(left, workers) - len(self.running)):
                 wait(self.running, return_when=FIRST_COMPLETED)
@@ -174,10 +174,6 @@ class Run:
     def _save(self) -> None:
         if self.file is not None:
             self.tuner.save(self.file)
-
-    def _interrupted(self) -> list[int]:
-        """Return tickets that are pending in the same context, at any time."""
-        return list(running_in(self.tuner._history.rounds, self.context or {}))
 
 
 def require_continued(tuner: Any, file: str | os.PathLike[str]) -> None:

@@ -141,13 +141,16 @@ def test_answers_in_a_file_are_not_overwritten_by_a_tuner_that_lacks_them(tmp_pa
     assert len(agents.load(path).questions) == 3
 
 
-def test_an_equal_answer_of_somebody_else_counts_too(tmp_path):
+@pytest.mark.parametrize("adds", [False, True])
+def test_an_equal_answer_of_somebody_else_counts_too(adds, tmp_path):
     """Else the second of two who answer alike would save what is there already, and one answer be lost."""
     path = tmp_path / "tuner.json"
     tuner().save(path)
     one, other = agents.load(path), agents.load(path)
     for each in (one, other):
         each.tell(each.ask()[0], "first")
+    if adds:
+        other.add(ONE, OTHER, "first")
     one.save(path)
     with pytest.raises(ValueError, match="1 questions that saving would lose"):
         other.save(path)
