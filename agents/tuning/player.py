@@ -69,7 +69,7 @@ class TunerPlayer:
         values, costs = [arrival.value for arrival in arrivals], self._costs(arrivals)
         self.num_scaled = self.arrived = len(values)  # when the scale was estimated, and in known rounds
         self.scale = Scale.of(plan.goal, values if plan.standardise else [], plan.tames)
-        self.equal = values[0] if values and min(values) == max(values) else None  # the value if all are equal
+        self.equal = values[0] if values and min(values) == max(values) else None  # value of all, if equal
         self.costless = np.full(len(plan.constraints), len(costs) > 0) & ~costs.any(axis=0)  # (C,)
         self.sizes = sizes_of(costs if plan.standardise else costs[:0])
         contexts = [*(each.context for each in rounds), context]
