@@ -150,8 +150,7 @@ class Learnt(Given):
         here = (rows.arrived > PENDING) & in_time(delay, belief.window)
         if self.learning.on != "all":
             rows, here = rows.where(here), here[here]
-        if self.learning.most is not None:
-            rows, here = rows.where(slice(-self.learning.most, None)), here[-self.learning.most :]
+        rows, here = rows.where(self.learning.latest), here[self.learning.latest]
         value = np.zeros(len(here))
         trial, point, _, _, reward, cost, _ = rows.where(here)
         if len(trial):

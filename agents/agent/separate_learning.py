@@ -9,7 +9,6 @@ import numpy as np
 
 from ..model.hyperparameters import Fitter
 from ..model.model import Model
-from ..model.rounds import PENDING
 from ..objectives.primal_dual import Feasible
 from ..objectives.separate_models import SeparateModels
 from ..options import PerTrial
@@ -68,10 +67,7 @@ class EachLearnt(Learnt):
         return (sum(len(fitter.latest) for fitter in self._fitters),)
 
     def _found(self, agent: Learner) -> Fit:
-        rows = agent.book.rows(THE_TRIAL)
-        rows = rows.where(rows.arrived > PENDING)
-        if self.learning.most is not None:
-            rows = rows.where(slice(-self.learning.most, None))
+        rows = agent.book.rows(THE_TRIAL).delivered.where(self.learning.latest)
         if len(rows.point) < FEWEST_VALUES:
             return None
         objective, restarts = objective_of(agent), self.learning.restarts

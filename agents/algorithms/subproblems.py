@@ -64,9 +64,9 @@ class OutcomeProcess:
         if self._fitter is None:
             noise, variance = np.asarray(model.noise_variance).item(), model.prior_std**2
             self._fitter = Fitter(model.kernel, noise, variance, spreads=learning.spreads)
-        last = slice(None if learning.most is None else -learning.most, None)
         features, value = model.setting.decisions.points, (self.value - self.centre) / self.scale
-        found = self._fitter.fit(features, self.point[last], value[last], learning.restarts, rng)
+        latest, restarts = learning.latest, learning.restarts
+        found = self._fitter.fit(features, self.point[latest], value[latest], restarts, rng)
         if found is None:
             return True
         self._found = found
