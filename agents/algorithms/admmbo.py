@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, Unpack
 
 import numpy as np
-from scipy.special import log_ndtr, ndtr
+from scipy.special import ndtr
 
 from bandit_envs.basics.arguments import require_integer, require_positive
 from bandit_envs.basics.types import Bools, Floats, Ints
@@ -16,22 +16,20 @@ from bandit_envs.problem.setting import Setting
 
 from ..acquisition.improvement import log_expected_improvement
 from ..agent.assembly import TrialList, each_trial
-from ..agent.assumptions import FEWEST_VALUES, FORM
+from ..agent.assumptions import FORM
 from ..agent.gp_agent import TIE
 from ..agent.single_trial import ArmAgent
-from ..beliefs.delivered import Delivered
 from ..beliefs.safety import log_feasibility, stds_below
 from ..kernels.amplitude import is_found
 from ..model.choice import argmax_with_ties
-from ..model.defaults import NOISE_FLOOR, SharedOptions
-from ..model.hyperparameters import Fitter, Hyperparameters
+from ..model.defaults import SharedOptions
 from ..model.model import Model
-from ..model.rounds import Delivery
-from ..model.units import PerCost, mean_and_std, once_model
+from ..model.units import PerCost, once_model
 from ..objectives.parts import each_with_own_noise, require_own_means
 from ..objectives.separate_models import CostModelSpec
 from ..options import PerTrial, require_arms, require_costs
 from ..protocol import handles
+from .subproblems import OutcomeProcess, Splitting, log_expected_decrease
 
 RHO = 0.1
 INITIAL = 2
@@ -41,72 +39,6 @@ STEPS_FROM_4D = (20, 2)  # of every subproblem
 REWARD_STEPS, COST_STEPS = (10, 5), (50, 5)  # in fewer dimensions
 Pair = Sequence[int]  # plays of a subproblem, in the first sweep and in later ones
 OPENING, REWARD = -1, 0  # phases; 1, ..., C are those of the costs
-FEWEST = 3  # values whose std says something about the size of a function
-LEVEL = 50.0  # M, the price of infeasibility
-ABSOLUTE, RELATIVE = 0.05, 0.075  # tolerances of the residuals
-IMBALANCE, FACTOR = 10.0, 2.0  # of the residuals at which rho changes, and by how much
-
-
-class OutcomeProcess:
-    """The Gaussian process of one quantity in prior stds, centre + scale h, of the plays that it learns."""
-
-    def __init__(self, model: Model, centre: float):
-        self._given, self.centre, self.scale = model, centre, 1.0
-        self.point, self.value = np.zeros(0, dtype=np.int64), np.zeros(0)  # (n,) each
-        self._belief = Delivered(model, 1)
-        self._fitter: Fitter | None = None  # from the first fit on
-        self._found: Hyperparameters | None = None  # in its scale
-
-    @property
-    def model(self) -> Model:
-        """The given model in its scale, with the latest hyperparameters where it has learnt some."""
-        noise = np.maximum(self._given.noise_variance / self.scale**2, NOISE_FLOOR)
-        model = replace(self._given, noise_variance=noise)
-        return model if self._found is None else model.learnt(self._found)
-
-    def add(self, point: Ints, value: Floats) -> None:
-        """Learn values of points, (n,) each."""
-        self.point, self.value = np.append(self.point, point), np.append(self.value, value)
-        self._condition(point, value)
-
-    def standardise(self) -> None:
-        """Take centre and scale from the values, where they differ and there are three; else a scale of 1."""
-        if not len(self.value):
-            return
-        (self.centre,), (deviation,) = mean_and_std(self.value[:, None], FEWEST)
-        self.scale = deviation or 1.0
-        self._begin_anew()
-
-    def learn(self, rng: np.random.Generator) -> bool:
-        """Fit kernel and noise to the scaled values, from two on; return True where the fit failed."""
-        model, learning = self.model, self._given.learning
-        assert learning is not None
-        if len(self.value) < FEWEST_VALUES:
-            return False
-        if self._fitter is None:
-            noise, variance = np.asarray(model.noise_variance).item(), model.prior_std**2
-            self._fitter = Fitter(model.kernel, noise, variance, spreads=learning.spreads)
-        last = slice(None if learning.most is None else -learning.most, None)
-        features, value = model.setting.decisions.points, (self.value - self.centre) / self.scale
-        found = self._fitter.fit(features, self.point[last], value[last], learning.restarts, rng)
-        if found is None:
-            return True
-        self._found = found
-        self._begin_anew()
-        return False
-
-    def believed(self, context: Ints) -> tuple[Floats, Floats]:
-        """Return mean and std at the arms of a context, (1,) -> (A,) each."""
-        mean, std = self._belief.mean(context)[0], self._belief.std(context)[0]
-        return self.centre + self.scale * mean, self.scale * std
-
-    def _begin_anew(self) -> None:
-        self._belief = Delivered(self.model, 1)
-        self._condition(self.point, self.value)
-
-    def _condition(self, point: Ints, value: Floats) -> None:
-        none = np.zeros_like(point)
-        self._belief.receive(Delivery.of_values(none, point, (value - self.centre) / self.scale))
 
 
 class ADMMBO(ArmAgent):
@@ -128,9 +60,8 @@ class ADMMBO(ArmAgent):
     Args:
         model: of the reward in prior stds, with the number of first plays.
         assumed: assumptions about the costs.
-        rho: weight of the distances.
+        rho, shared: see `admmbo`.
         steps: plays of each subproblem, (first sweep, later sweeps), the reward's and then the costs'.
-        shared: every process learns from all plays.
     """
 
     def __init__(
@@ -178,9 +109,8 @@ class ADMMBO(ArmAgent):
         """Expected improvement of the phase's subproblem, (A,); equal scores for the first plays."""
         arms = np.arange(len(self._places))
         if self.stopped:
-            return (arms == self.incumbent(self.available()[0, self._arms(self.everything[REWARD])])).astype(
-                np.float64
-            )
+            told = self.available()[0, self._arms(self.everything[REWARD])]
+            return (arms == self.incumbent(told)).astype(np.float64)
         if self.phase == OPENING:
             return np.zeros(len(arms))
         mean, std = self.processes[self.phase].believed(context)
@@ -315,69 +245,3 @@ def _pair(name: str, given: Pair | None, default: Pair) -> Pair:
     if np.shape(pair) != (2,) or min(pair) < 1 or any(plays % 1 for plays in pair):
         raise ValueError(f"{name} must be two positive integers, (first sweep, later sweeps); got {pair!r}")
     return pair
-
-
-class Splitting:
-    r"""min f(x) + M sum_i 1[c_i(z_i) > 0] subject to x = z_i, in the augmented Lagrangian's terms."""
-
-    def __init__(self, corner: Floats, num_constraints: int, rho: float):
-        self.x = corner
-        self.z = np.tile(corner, (num_constraints, 1))  # (C, d)
-        self.y = np.zeros_like(self.z)  # (C, d) multipliers of x = z_i
-        self.rho = rho
-        self._old = self.z.copy()
-
-    def reward_distance(self, arms: Floats) -> Floats:
-        """q(x) = sum_i (rho / 2) ||x - z_i + y_i / rho||^2, (A, d) -> (A,).
-
-        The distance equals (C rho / 2) ||x - mean z + mean y / rho||^2 up to a constant, which cancels in
-        improvements.
-        """
-        gap = arms[:, None] - (self.z - self.y / self.rho)  # (A, C, d)
-        return 0.5 * self.rho * (gap**2).sum(axis=(1, 2))
-
-    def cost_distance(self, arms: Floats, i: int) -> Floats:
-        """(rho / (2 M)) ||x - z + y_i / rho||^2 of candidates z, (A, d) -> (A,)."""
-        gap = self.x + self.y[i] / self.rho - arms
-        return self.rho / (2.0 * LEVEL) * (gap**2).sum(axis=1)
-
-    def close(self) -> bool:
-        """End a sweep: y_i += rho (x - z_i). Return True where all z_i agree with x and have stopped moving.
-
-        r_i = ||x - z_i|| < 0.05 sqrt(d) + 0.075 max(||x||, ||z_i||) and s_i = rho ||z_i - z_i,old|| < 0.05
-        sqrt(d) + 0.075 ||rho y_i||. Otherwise rho doubles where the mean r exceeds ten mean s, and halves
-        where the mean s exceeds ten mean r.
-        """
-        self.y = self.y + self.rho * (self.x - self.z)
-        primal = _norm(self.x - self.z)
-        dual = self.rho * _norm(self.z - self._old)
-        self._old = self.z.copy()
-        floor = ABSOLUTE * np.sqrt(len(self.x))
-        agreed = primal < floor + RELATIVE * np.maximum(_norm(self.x), _norm(self.z))
-        still = dual < floor + RELATIVE * _norm(self.rho * self.y)
-        if (agreed & still).all():
-            return True
-        if primal.mean() > IMBALANCE * dual.mean():
-            self.rho *= FACTOR
-        elif dual.mean() > IMBALANCE * primal.mean():
-            self.rho /= FACTOR
-        return False
-
-
-def log_expected_decrease(mean: Floats, std: Floats, distance: Floats, smallest: float) -> Floats:
-    r"""log E[max(h+ - h, 0)] of h = 1[c > 0] + distance, c ~ N(mean, std^2), (A,) each.
-
-    With Q = h+ - distance, h+ the smallest h so far, and theta = Phi(-mean / std) the expectation is 0 for Q
-    <= 0, Q theta for Q < 1, and Q - (1 - theta) for Q >= 1 (Ariafar et al. 2019, equation 13). Logarithms
-    keep the order of candidates that are almost surely infeasible; -inf means that no decrease is possible.
-    """
-    feasible = stds_below(mean, std)
-    gap = smallest - distance
-    with np.errstate(divide="ignore"):  # log 0 is meant
-        below = np.log(np.maximum(gap, 0.0)) + log_ndtr(feasible)
-        above = np.log(np.maximum(gap - ndtr(-feasible), 0.0))
-    return np.where(gap < 1.0, below, above)
-
-
-def _norm(vectors: Floats) -> Floats:
-    return np.sqrt((vectors**2).sum(axis=-1))

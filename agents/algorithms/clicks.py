@@ -25,7 +25,8 @@ from bandit_envs.problem.setting import Setting
 from ..acquisition.by_name import Always, WithWidth
 from ..acquisition.rules import UCB, BandUCB, Thompson
 from ..agent.assembly import Agent, assemble
-from ..beliefs.base import Belief, observe
+from ..beliefs.base import Belief
+from ..beliefs.conditioning import observe
 from ..beliefs.delivered import EquallyWeighted
 from ..beliefs.points import Points
 from ..model.defaults import ModelOptions

@@ -16,21 +16,15 @@ from ..acquisition.by_name import Always, WithWidth
 from ..acquisition.improvement import MaxWorth
 from ..acquisition.rules import UCB, ExpectedImprovement, Thompson
 from ..agent.assembly import Agent, assemble
-from ..agent.assumptions import in_scales_of_first_plays, learnt_separately
 from ..agent.model_ensemble import in_epochs
+from ..agent.separate_learning import in_scales_of_first_plays, learnt_separately
 from ..beliefs.delivered import Delivered
 from ..beliefs.imputed import Hallucinated
 from ..model.defaults import SharedOptions
 from ..model.units import PerCost, known_per_cost, once_model
 from ..named import made
-from ..objectives.parts import (
-    PenalisedParts,
-    ReadingOptions,
-    dual,
-    each_with_own_noise,
-    penalised_parts,
-    require_own_means,
-)
+from ..objectives.parts import PenalisedParts, each_with_own_noise, require_own_means
+from ..objectives.penalised_parts import ReadingOptions, dual, penalised_parts
 from ..objectives.penalties import PSI, Multiplicative
 from ..objectives.primal_dual import Feasible
 from ..options import PerTrial

@@ -24,7 +24,8 @@ from ..acquisition.by_name import Always, Among, make_rule
 from ..acquisition.rules import PosteriorVariance
 from ..agent.assembly import Agent, assemble
 from ..agent.gp_agent import GPAgent
-from ..beliefs.base import make_posterior, observe
+from ..beliefs.base import make_posterior
+from ..beliefs.conditioning import observe
 from ..beliefs.eliminating import DriftingBatches, Phase
 from ..beliefs.points import Points
 from ..kernels.amplitude import without_contexts

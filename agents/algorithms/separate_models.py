@@ -15,7 +15,7 @@ from bandit_envs.problem.setting import Setting
 
 from ..acquisition.by_name import make_rule
 from ..agent.assembly import Agent, assemble
-from ..agent.assumptions import learnt_separately
+from ..agent.separate_learning import learnt_separately
 from ..beliefs.by_name import make_belief, make_cost_belief
 from ..model.defaults import least_reward
 from ..model.model import Model

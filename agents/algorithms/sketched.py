@@ -23,7 +23,8 @@ from bandit_envs.problem.setting import Setting
 from ..acquisition.by_name import WithWidth
 from ..acquisition.rules import UCB
 from ..agent.assembly import Agent, assemble
-from ..beliefs.base import Belief, observe
+from ..beliefs.base import Belief
+from ..beliefs.conditioning import observe
 from ..model.defaults import ModelOptions
 from ..model.model import Model
 from ..model.rounds import Delivery

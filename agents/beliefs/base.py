@@ -1,10 +1,10 @@
-"""The belief about one unknown function, and how beliefs condition posteriors on plays."""
+"""The belief about one unknown function, and the posteriors of its model."""
 
 from __future__ import annotations
 
 import abc
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -18,7 +18,6 @@ from ..options import PerTrial
 from ..posteriors import Posterior, posterior
 from ..posteriors.base import SufficientStatistics
 
-ROUNDING = 1e-9  # of a weight: rounding error left by removed plays
 ZERO, NO_BIAS = np.zeros(()), np.zeros(1)  # arrays: a number would be converted in every round
 
 
@@ -39,52 +38,6 @@ def successor(old: Posterior, model: Model, rise: Floats | None = None) -> Poste
             seen = seen._replace(total=seen.total - seen.plays * rise[i, seen.point])
         new.condition_on(i, seen)
     return new
-
-
-def observe(target: Posterior, trial: Ints, point: Ints, value: Floats, weight: Floats | None = None) -> None:
-    """Condition on observations, (n,) each, that count as so many plays; trials ascend and may repeat."""
-    if weight is None and len(trial) == 1:  # the common case: a single trial without delays
-        target.observe(trial, point, value)
-        return
-    for wave in waves(trial):
-        if weight is None:
-            target.observe(trial[wave], point[wave], value[wave])
-        else:
-            target.observe_sums(trial[wave], point[wave], weight[wave], weight[wave] * value[wave])
-
-
-def withdraw(
-    target: Posterior, trial: Ints, point: Ints, value: Floats, weight: Floats | None = None
-) -> None:
-    """Remove observations, (n,) each; trials may repeat. The posterior is rebuilt from the others."""
-    plays = np.ones(len(trial)) if weight is None else weight
-    for i in np.unique(trial).tolist():
-        seen, mine = target.statistics(i), trial == i
-        left = SufficientStatistics.merge(
-            np.concatenate([seen.point, point[mine]]),
-            np.concatenate([seen.plays, -plays[mine]]),
-            np.concatenate([seen.total, -plays[mine] * value[mine]]),
-        )
-        here = left.plays > ROUNDING * seen.plays
-        target.condition_on(i, SufficientStatistics(left.point[here], left.plays[here], left.total[here]))
-
-
-def reweigh(target: Posterior, trial: Ints, point: Ints, before: Floats | None, after: Floats) -> None:
-    """Change the weights of plays of value 0, from `before` (1 for None) to `after`, (n,) each."""
-    more = after - (1.0 if before is None else before)
-    rise, fall = more > ROUNDING * after, more < -ROUNDING * after
-    observe(target, trial[rise], point[rise], np.zeros(rise.sum()), more[rise])
-    withdraw(target, trial[fall], point[fall], np.zeros(fall.sum()), -more[fall])
-
-
-def waves(trial: Ints) -> Iterator[Ints | slice]:
-    """Split ascending rows into groups in which no trial repeats."""
-    if len(trial) < 2 or (trial[1:] > trial[:-1]).all():
-        yield slice(None)
-        return
-    rank = np.arange(len(trial)) - np.searchsorted(trial, trial)
-    for k in range(int(rank.max()) + 1):
-        yield (rank == k).nonzero()[0]
 
 
 class Fit(NamedTuple):
@@ -212,15 +165,14 @@ class Belief(abc.ABC):
         """Return the posterior given the delivered values alone, which queries of an agent answer from."""
         return Known(self.mean_posterior, self.given_mean)
 
-    def known_mean(self, context: Ints) -> Floats:
-        """Posterior mean without values that were made up for pending plays, (B,) -> (B, A)."""
-        return self._mean_under(self.known(), context)
-
     def known_at(self, context: Ints) -> tuple[Floats, Floats]:
         """Mean and std of f given the delivered values alone, without noise, (B,) -> (B, A) each."""
-        known = self.known()
-        variance = known.posterior.variance_at(None if self._one_context else self.cells(context))
-        return self._mean_under(known, context), np.sqrt(np.maximum(variance, ZERO))
+        known, cells = self.known(), self.cells(context)
+        mean, variance = known.posterior.mean_at(cells), known.posterior.variance_at(cells)
+        if np.any(known.prior_mean):
+            prior = np.broadcast_to(known.prior_mean, (len(self.rows), known.posterior.gram.size))
+            mean = mean + (prior if cells is None else prior[self.rows[:, None], cells])
+        return mean, np.sqrt(np.maximum(variance, ZERO))
 
     def shift(self, trial: int) -> Shift | None:
         """Return what made-up values of pending plays move a trial's mean by; None where there are none."""
@@ -243,10 +195,9 @@ class Belief(abc.ABC):
 
     def predicted(self, trial: Ints, point: Ints) -> tuple[Floats, Floats]:
         """Return mean and std of values at single points, noise included, (n,) -> (n,) each."""
-        variance = (
-            np.maximum(self.std_posterior.variance_of(trial, point), 0.0) + self.std_posterior.noise[trial]
-        )
-        return self.mean_posterior.mean_of(trial, point) + self.prior_mean[trial, point], np.sqrt(variance)
+        mean, spread = self.mean_posterior.mean_of(trial, point), self.std_posterior
+        variance = np.maximum(spread.variance_of(trial, point), 0.0) + spread.noise[trial]
+        return mean + self.prior_mean[trial, point], np.sqrt(variance)
 
     def noise_of(self, trial: Ints) -> Floats:
         """Return the share of noise in the variances, (n,) -> (n,): 0, or lambda if `noisy`."""
@@ -317,14 +268,6 @@ class Belief(abc.ABC):
         """Prior mean at the arms of each trial's context, (B, A)."""
         cells = self.cells(context)
         return self.prior_mean if cells is None else self.prior_mean[self.rows[:, None], cells]
-
-    def _mean_under(self, known: Known, context: Ints) -> Floats:
-        cells = None if self._one_context else self.cells(context)
-        mean = known.posterior.mean_at(cells)
-        if not np.any(known.prior_mean):
-            return mean
-        prior = np.broadcast_to(known.prior_mean, (len(self.rows), known.posterior.gram.size))
-        return mean + (prior if cells is None else prior[self.rows[:, None], cells])
 
     def _assume_mean(self, mean: Floats | float) -> None:
         self.given_mean, self.centred = mean, not np.any(mean)  # on a box a number or (B, 1)

@@ -13,7 +13,8 @@ from bandit_envs.laws.functions import SELDOM_BELOW
 from ..model.model import Model
 from ..model.rounds import ByRound, Clock, Delivery, Rows, default_window, in_time
 from ..options import PerTrial
-from .base import Belief, Known, make_posterior, observe, successor, withdraw
+from .base import Belief, Known, make_posterior, successor
+from .conditioning import observe, withdraw
 
 DROPPED = -1  # in place of a point
 SELDOM_BEYOND = 3.0  # noise stds that hardly any value of Gaussian noise exceeds

@@ -18,7 +18,8 @@ from ..options import PerTrial
 from ..posteriors import Posterior
 from ..posteriors.fading import Discounted, Drifting, LastCounts, LastPlays, Wandering
 from ..posteriors.memory import ForgettingPosterior, Memory
-from .base import Belief, make_posterior, observe, waves
+from .base import Belief, make_posterior
+from .conditioning import observe, waves
 
 STEPS = 40_000  # operations of a factorisation in the time of one pass over a window of plays
 Maker = Callable[[Gram, float], Memory]

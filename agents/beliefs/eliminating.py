@@ -13,7 +13,8 @@ from ..model.defaults import rests_on_default
 from ..model.model import Model
 from ..model.rounds import Delivery
 from ..posteriors import Posterior
-from .base import make_posterior, observe, successor
+from .base import make_posterior, successor
+from .conditioning import observe
 from .imputed import Hallucinated
 
 # From sigma and |a_x| to half-widths of a band for plays that were chosen without using values, (B, A) each.

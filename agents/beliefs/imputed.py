@@ -14,8 +14,9 @@ from bandit_envs.kernels.definite import pivoted_root
 from ..model.model import Model
 from ..model.rounds import Clock, Delivery, Rows, in_time
 from ..posteriors import Posterior, SufficientStatistics
-from .base import Belief, Known, Shift, make_posterior, observe, reweigh, successor, withdraw
+from .base import Belief, Known, Shift, make_posterior, successor
 from .censored import Censored
+from .conditioning import observe, reweigh, withdraw
 
 # Assumed value of a pending play of a trial, given the posterior of values delivered in time, in its units.
 FillIn = Callable[[Posterior, int, int], float]

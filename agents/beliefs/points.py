@@ -92,7 +92,7 @@ class Arms(Points):
 
     def joint(self, belief: Belief) -> Joint:
         std = np.sqrt(np.maximum(belief.mean_posterior.variance_at(None), 0.0))
-        return Joint(belief.known_mean(self.context), std, belief.mean_posterior.covariance)
+        return Joint(belief.known_at(self.context)[0], std, belief.mean_posterior.covariance)
 
     def ridges(self, belief: Belief) -> list[Ridge]:
         return belief.ridges(self.context)

@@ -22,7 +22,8 @@ from ..model.model import Model
 from ..model.rounds import Delivery
 from ..posteriors import Posterior
 from ..posteriors.base import SufficientStatistics
-from .base import Belief, Fit, make_posterior, observe, waves
+from .base import Belief, Fit, make_posterior
+from .conditioning import observe, waves
 from .delivered import Delivered
 
 RATIOS = (0.1, 0.3, 1.0, 3.0, 10.0)  # of Flynn & Reeb (2024)

@@ -176,6 +176,11 @@ class Learning:
         """Stds of the prior on all hyperparameters."""
         return Spreads(self.spread, self.amplitude_spread, self.noise_spread)
 
+    @property
+    def latest(self) -> slice:
+        """The latest values, as many as a fit uses."""
+        return slice(None if self.most is None else -self.most, None)
+
     @classmethod
     def asked(cls, every: int | None, spread: float | None, usual: float, **options: Any) -> Learning | None:
         """Return the requested learning, by default of the `usual` spread; None, if it is off, as is 0."""

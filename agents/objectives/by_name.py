@@ -14,16 +14,8 @@ from ..model.model import Model
 from ..model.units import PerCost, once_model
 from ..named import made
 from .base import Reward
-from .parts import (
-    FIRST,
-    CostModelOptions,
-    PenalisedParts,
-    ReadingOptions,
-    dual,
-    each_with_own_noise,
-    penalised_parts,
-    require_own_means,
-)
+from .parts import FIRST, CostModelOptions, PenalisedParts, each_with_own_noise, require_own_means
+from .penalised_parts import ReadingOptions, dual, penalised_parts
 from .penalties import PSI, RHO, ConstantPrice, Growing, Infinite, Multiplicative, Schedule
 from .primal_dual import CAP, Dual, Feasible, primal_dual_parts, rectified_parts
 from .safe import SafeModelOptions, safe_parts

@@ -16,7 +16,7 @@ from ..model.model import Model
 from ..named import made, name_of, require_called_with
 from ..widths.base import Width
 from ..widths.by_name import make_width
-from . import rules
+from . import by_price, rules
 from .stopping_candidates import StoppingCandidates, StoppingRule, StopVerdict
 
 ARGUMENT = "stopping"
@@ -149,9 +149,9 @@ def _minima_gap(
 ELLIPSOIDS = ("amm", "self-normalised")
 # Builders from the model, with the rule's options.
 RULES: dict[str, Callable[..., StoppingRule]] = {
-    "knowledge-gradient": lambda model, price: rules.GradientWorthPrice(price),
-    "expected-improvement": lambda model, price: rules.ImprovementWorthPrice(price),
-    "gittins": lambda model, price: rules.IndexAboveMean(price),
+    "knowledge-gradient": lambda model, price: by_price.GradientWorthPrice(price),
+    "expected-improvement": lambda model, price: by_price.ImprovementWorthPrice(price),
+    "gittins": lambda model, price: by_price.IndexAboveMean(price),
     "gap": _gap,
     "best-arm": _best_arm,
     "regret-bound": _regret_bound,

@@ -1,4 +1,4 @@
-"""Stop when the regret is small enough with a stated probability, or no play is worth its price (Xie 2025).
+"""Stop when the regret is small enough with a stated probability.
 
 `MinimaGap` and `Plateau`, rules of other packages, stop when little changes; they say nothing about regret.
 """
@@ -14,7 +14,7 @@ from scipy.special import betaincinv
 from bandit_envs.basics.arguments import ArgumentError
 from bandit_envs.basics.types import Floats
 
-from ..acquisition.improvement import change_of_lead, gittins_index, log_expected_improvement
+from ..acquisition.improvement import log_expected_improvement
 from ..options import CheckedOptions, count, not_negative, one_of, positive, probability
 from ..widths.base import Width
 from .stopping_candidates import LIKELY, MOST_JOINT, StoppingCandidates, StopVerdict
@@ -24,7 +24,6 @@ MOST_CANDIDATES = 5  # plays that are tested, those that are best in most draws
 FIRST_DRAWS, GROWTH = 16, 1.5  # of the i-th look, 16 x 1.5^(i - 1)
 MOST_LOOKS = 40  # with which 10^8 draws are made
 ZETA = 0.1 / 1.1  # so that sum_i ZETA i^-1.1 <= 1
-Price = Annotated[float, positive("it is what a unit of cost is worth, in units of the reward")]
 LAST_FIRST = 21  # the last of the first rounds, whose median the threshold is taken from
 
 
@@ -166,82 +165,6 @@ def interval(good: Floats, drawn: int, level: float) -> tuple[Floats, Floats]:
     low = np.where(good > 0, betaincinv(np.maximum(good, 1), drawn - good + 1, level / 2), 0.0)
     high = np.where(good < drawn, betaincinv(good + 1, np.maximum(drawn - good, 1), 1 - level / 2), 1.0)
     return low, high
-
-
-@dataclass(frozen=True)
-class ByPrice(OnceReady):
-    """Base of rules that stop once no candidate's expected gain exceeds p c(x), its price.
-
-    Any policy that plays only points with gain(x) > p c(x), and stops when there is none, has
-    E[f(j_tau) - p C_tau] >= E[f(j_1) - p C_1] under the right prior: f(j) - p C is a submartingale until the
-    stop, with j the play of the largest mean and C the costs so far. Scaling rewards and p together changes
-    nothing.
-
-    Args:
-        price: p > 0.
-    """
-
-    price: Price
-
-    def verdict(self, candidates: StoppingCandidates) -> StopVerdict:
-        gain, price = self.gain(candidates), self.price * candidates.cost
-        best = int((gain / price).argmax())
-        where = candidates.name(best)
-        numbers = f"its price of {price[best]:.3g}: the best expected gain is {gain[best]:.3g} at {where}"
-        if (gain <= price).all():
-            return StopVerdict(True, candidates.best, f"no play is worth {numbers}")
-        return StopVerdict(False, candidates.best, f"a play is worth more than {numbers}")
-
-    def gain(self, candidates: StoppingCandidates) -> Floats:
-        """Return the expected gain of a play of each candidate, (n,)."""
-        raise NotImplementedError
-
-
-class GradientWorthPrice(ByPrice):
-    """The two-point knowledge gradient E[max(mu'(x), mu'(j))] - mu(j), exact under noise.
-
-    A play of x changes mu(x) - mu(j) by a normal deviate of std d(x) = |S_xx - S_jx| / sqrt(S_xx + lambda),
-    so the gain is EI(mu(x) - mu(j), d(x)); 0 at x = j, whose replication cannot change the choice. Without
-    noise it is expected improvement. While plays are pending, d(x) is the std of f(x) - f(j): no feedback, of
-    x and of all pending plays, tells more of that difference than its value, so the gain is at least theirs.
-    """
-
-    def gain(self, candidates: StoppingCandidates) -> Floats:
-        assert candidates.best is not None
-        every, best = np.arange(len(candidates.mean)), np.array([candidates.best])
-        if candidates.pending:
-            change = candidates.difference(candidates.best)
-        else:
-            shared = candidates.covariance(every, best)[:, 0]
-            change = change_of_lead(candidates.std**2, shared, candidates.noise)
-        change[candidates.best] = 0.0
-        return candidates.improvement(change)
-
-
-class ImprovementWorthPrice(ByPrice):
-    """EI(mu(x) - M, sigma(x)), M the best mean over plays: what one play without noise would gain.
-
-    With noise it counts the uncertainty about plays as gain, and stops three to four times later.
-    """
-
-    def gain(self, candidates: StoppingCandidates) -> Floats:
-        return candidates.improvement()
-
-
-class IndexAboveMean(ByPrice):
-    """All Gittins indices v are at most the best mean M, where EI(mu(x) - v, sigma(x)) = p c(x).
-
-    The same rounds as by `ImprovementWorthPrice`, since EI decreases in its reference value.
-    """
-
-    def verdict(self, candidates: StoppingCandidates) -> StopVerdict:
-        assert candidates.best is not None
-        price = np.maximum(self.price * candidates.cost / np.maximum(candidates.feasible, 1e-300), 1e-300)
-        index = gittins_index(candidates.mean[None], candidates.std[None], price[None])[0]
-        top, mean = int(index.argmax()), candidates.mean[candidates.best]
-        where = candidates.name(top)
-        words = f"the largest index is {index[top]:.3g} at {where}, the best mean {mean:.3g}"
-        return StopVerdict(bool(index[top] <= mean), candidates.best, words)
 
 
 @dataclass

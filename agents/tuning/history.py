@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -145,13 +145,13 @@ class TunerHistory:
         changed = self._with(t, arrivals=tuple(arrivals))
         return changed._with(row, corrected=(*changed.rounds[row].corrected, former)).anew()
 
-    def set(self, row: int, parameters: Values) -> TunerHistory:
-        """Return the history with the parameters that an experiment really had.
+    def set(self, row: int, parameters: Values | None) -> TunerHistory:
+        """Return the history with the parameters that an experiment really had, None for the known ones.
 
         A new agent observes it, unless it is the latest experiment, which no agent has observed yet.
         """
         known = self.rounds[row]
-        if parameters == known.parameters:
+        if parameters in (None, known.parameters):
             return self
         first = known.parameters if known.proposed is None else known.proposed
         changed = self._with(row, parameters=parameters, proposed=first)
@@ -175,11 +175,6 @@ class TunerHistory:
         """Return the history with an experiment that was done elsewhere."""
         past = TunerRound(parameters, context, None, (report._replace(round=len(self.rounds)),))
         return replace(self, rounds=(*self.rounds, past))
-
-    def running_in(self, context: Values) -> list[Values]:
-        """Return parameters of pending experiments in a context, at any time."""
-        rounds, wanted = [self.rounds[t] for t in self.pending.values()], without_time(context)
-        return [each.parameters for each in rounds if without_time(each.context) == wanted]
 
     def continues(self, earlier: TunerHistory) -> bool:
         """Return True if all experiments of another history are here, with their outcomes, or corrected."""
@@ -282,6 +277,18 @@ class TunerHistory:
         words = "has a result, failed or was dropped" if given else "was never given"
         known = ", ".join(map(str, self.pending)) or "none"
         raise ValueError(f"ticket {ticket!r} {words}; pending tickets: {known}")
+
+
+def running_in(rounds: Sequence[TunerRound], context: Values) -> dict[int, Values]:
+    """Return ticket -> parameters of the experiments that run after some rounds, in a context at any time."""
+    over = {news.round for each in rounds for news in (*each.arrivals, *each.failed)}
+    over |= {t for each in rounds for t in each.dropped}
+    here = without_time(context)
+    return {
+        each.ticket: each.parameters
+        for t, each in enumerate(rounds)
+        if each.ticket is not None and t not in over and without_time(each.context) == here
+    }
 
 
 def _identity(round_: TunerRound) -> tuple[Any, ...]:

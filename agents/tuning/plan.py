@@ -149,10 +149,7 @@ class TunerPlan:
     @property
     def kernel(self) -> Matern:
         """Matern 5/2 with one length-scale a feature of (context, parameters)."""
-        dim = self.contexts.dim + self.parameters.dim
-        named = len(self.contexts.kinds) + len(self.parameters.kinds)
-        scale: Any = np.full(dim, LENGTH_SCALE * named**0.5)
-        return Matern(scale if dim > 1 else LENGTH_SCALE, LENGTH_SCALE_BOUNDS, nu=2.5)
+        return prior_kernel(self.contexts, self.parameters)
 
     def published(self, scale: Scale) -> dict[str, Any]:
         """Return the setting's fields apart from its points; results may be delivered at any time."""
@@ -277,6 +274,13 @@ class TunerPlan:
             known = self.parameters.check(given)
         require(self.rule is None or self.rule(known), f"safe[{i}]", "possible, as `possible` says", given)
         return known
+
+
+def prior_kernel(*spaces: Space) -> Matern:
+    """Return Matern 5/2 with one length-scale a feature of some spaces, 0.3 times the diagonal of all."""
+    dim, named = sum(each.dim for each in spaces), sum(len(each.kinds) for each in spaces)
+    scale: Any = np.full(dim, LENGTH_SCALE * named**0.5)
+    return Matern(scale if dim > 1 else LENGTH_SCALE, LENGTH_SCALE_BOUNDS, nu=2.5)
 
 
 def takes(f: Any, names: Iterable[str]) -> bool:

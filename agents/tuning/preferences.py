@@ -4,29 +4,22 @@ from __future__ import annotations
 
 import copy
 import os
-from collections import Counter, deque
-from collections.abc import Mapping, Sequence
-from dataclasses import astuple, dataclass
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
-from sklearn.gaussian_process.kernels import Matern
 
 from bandit_envs.basics.arguments import from_extra, is_count, is_integer, require, require_switch
 from bandit_envs.basics.files import target_of
 from bandit_envs.basics.notebook import brief
 from bandit_envs.basics.threads import one_thread
 from bandit_envs.basics.types import Floats
-from bandit_envs.problem.feedback import delivery
-from bandit_envs.problem.setting import Setting
 
-from ..named import is_name
-from ..protocol import BaseAgent, defines
-from ..registry import require_registered, resolve_agent, without_options
+from ..registry import require_registered, without_options
 from ..saving.files import MAX_BYTES, digest_of, parsing, playing, read, write
+from .comparisons import ONLY, PairPlayer, Question, champion, order_of, outcome_of, questions_of
 from .parameters import Ranges
-from .plan import LENGTH_SCALE
 from .space import Space, Values
 from .workers import MOST_AT_ONCE
 
@@ -34,12 +27,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 FORM = "gpbandits preference tuner"  # of the file
-OUTCOMES = {"first": 1.0, "second": 0.0, "tie": 0.5}
-WINNERS: dict[float | None, str] = {outcome: name for name, outcome in OUTCOMES.items()}
 AGENT = "maxminlcb"
-ONLY = np.zeros(1, dtype=np.float32)  # observation of the only context
-
-
 Pair = tuple[int, tuple[Values, Values]]  # a ticket and two sets of parameters
 
 
@@ -59,28 +47,6 @@ class ComparedPair(NamedTuple):
     second: Values
     state: str  # "pending", "told" or "dropped"
     winner: str | None  # "first", "second" or "tie"
-
-
-@dataclass(frozen=True)
-class Question:
-    """One question: two points, by their indices, and the outcome, None while there is none."""
-
-    pair: tuple[int, int]
-    outcome: float | None = None
-    answered_after: int | None = None  # number of questions when it was answered
-    dropped: bool = False
-    asked: bool = True  # False for a comparison that was done elsewhere
-
-    @property
-    def state(self) -> str:
-        """Return "told", "dropped" or "pending"."""
-        return "told" if self.outcome is not None else "dropped" if self.dropped else "pending"
-
-    def continues(self, earlier: Question) -> bool:
-        """Return True if this is an earlier question with what was known of it."""
-        answer, before = (self.outcome, self.answered_after), (earlier.outcome, earlier.answered_after)
-        same = earlier.outcome is None or before == answer
-        return self.pair == earlier.pair and same and self.dropped >= earlier.dropped
 
 
 class PreferenceTuner:
@@ -131,24 +97,8 @@ class PreferenceTuner:
         self._spread = len(self.points)  # those after them were added
         self.questions: list[Question] = []
         self.order: list[int] | None = []  # tickets as they were answered, None where an older file lacks it
-        self._make_agent()
-
-    def _make_agent(self) -> None:
-        """Make an agent that has observed nothing, on all points."""
-        agent, budget = self.plan["agent"], self.plan["budget"]
-        arms = np.array([self.space.features(point) for point in self.points])
-        scale: Any = np.full(arms.shape[1], LENGTH_SCALE * len(self.space.kinds) ** 0.5)
-        kernel = Matern(scale if len(scale) > 1 else LENGTH_SCALE, nu=2.5)
-        factory, needed = resolve_agent(agent), 'an agent of duels, such as "maxminlcb"'
-        require(factory.features.duel, "agent", needed, agent)
-        self._agent: Any = factory(
-            Setting(arms=arms, kernel=kernel, horizon=budget, max_delay=budget - 1, noise_std=0.5, duel=True)
-        )
-        require(defines(self._agent, BaseAgent, "contest"), "agent", needed, agent)
-        self._agent.reset(self.plan["seed"])
-        self._closed = 0  # questions that the agent has observed
-        self._champion: int | None = None
         self._kept: dict[Path, str] = {}  # digest of each file that was saved or loaded, as it was then
+        self._player = self._resumed()
 
     @overload
     def ask(self, n: None = None) -> Pair: ...
@@ -165,11 +115,11 @@ class PreferenceTuner:
         return asked[0] if n is None else asked
 
     def _ask(self) -> Pair:
-        self._close(self._agent, len(self.questions))
-        self._closed = len(self.questions)
-        pair = self._pair()
+        number = len(self.questions)
+        self._player.observe(self.questions, number)
+        pair = self._player.pair(self._incumbent(number))
         self.questions.append(Question(pair))
-        return len(self.questions) - 1, self._parameters(pair)
+        return number, self._parameters(pair)
 
     @one_thread()
     def add(self, first: Values, second: Values, winner: str) -> None:
@@ -177,17 +127,16 @@ class PreferenceTuner:
 
         Points that are not among `points` join them, and the agent is then made again from all answers.
         """
-        require_winner(winner)
+        outcome = outcome_of(winner)
         pair = self.space.check(first), self.space.check(second)
         require(pair[0] != pair[1], "second", "other parameters than the first ones", second)
         new = [point for point in pair if point not in self.points]
         self.points += new
         index = self.points.index(pair[0]), self.points.index(pair[1])
-        self.questions.append(Question(index, OUTCOMES[winner], len(self.questions) + 1, asked=False))
+        self.questions.append(Question(index, outcome, len(self.questions) + 1, asked=False))
         self._note(len(self.questions) - 1)
         if new:
-            self._make_agent()
-            self._resume()
+            self._player = self._resumed()
 
     @property
     def pending(self) -> dict[int, tuple[Values, Values]]:
@@ -198,10 +147,9 @@ class PreferenceTuner:
     @property
     def experiments(self) -> list[ComparedPair]:
         """All comparisons in the order in which they were asked for or added."""
-        tickets = (i if each.asked else None for i, each in enumerate(self.questions))
         return [
-            ComparedPair(ticket, *self._parameters(each.pair), each.state, WINNERS.get(each.outcome))
-            for ticket, each in zip(tickets, self.questions, strict=True)
+            ComparedPair(i if each.asked else None, *self._parameters(each.pair), each.state, each.winner)
+            for i, each in enumerate(self.questions)
         ]
 
     def to_frame(self) -> DataFrame:
@@ -233,24 +181,16 @@ class PreferenceTuner:
     def _note(self, ticket: int) -> None:
         if self.order is not None:
             self.order.append(ticket)
-        self._crown(self.questions[ticket])
-
-    def _crown(self, answered: Question) -> None:
-        """Keep the winner of an answer; a tie keeps the one before."""
-        if answered.outcome != OUTCOMES["tie"] or self._champion is None:
-            self._champion = answered.pair[0 if (answered.outcome or 0.0) >= 0.5 else 1]
 
     def tell(self, ticket: int, winner: str) -> None:
         """Report who won, "first", "second" or "tie", which counts as half a win of each."""
-        require_winner(winner)
-        asked = self._pending(ticket)
-        self.questions[ticket] = Question(asked.pair, OUTCOMES[winner], len(self.questions))
+        outcome, asked = outcome_of(winner), self._pending(ticket)
+        self.questions[ticket] = Question(asked.pair, outcome, len(self.questions))
         self._note(ticket)
 
     def drop(self, ticket: int) -> None:
         """Report that a question will not be answered."""
-        asked = self._pending(ticket)
-        self.questions[ticket] = Question(asked.pair, dropped=True)
+        self.questions[ticket] = Question(self._pending(ticket).pair, dropped=True)
 
     @one_thread()
     def recommend(self, *, anywhere: bool = False) -> Favourite:
@@ -284,7 +224,7 @@ class PreferenceTuner:
         require(isinstance(agent, str | tuple | list), "agent", words, agent)
         plan = {**self.plan, "agent": [agent] if isinstance(agent, str) else list(agent)}
         content = {"parameters": self.space.to_data(), "plan": plan}
-        content["questions"] = [[*each.pair, *astuple(each)[1:]] for each in self.questions]
+        content["questions"] = [each.to_data() for each in self.questions]
         content |= {"added": self.points[self._spread :], "order": self.order}
         write(path, FORM, content, continued=self._require_continued)
         self._kept[target_of(path)] = digest_of(FORM, content)
@@ -302,12 +242,11 @@ class PreferenceTuner:
             require_registered(agent, trust)
             space = Space.from_data("parameters", content["parameters"])
             tuner = cls(space.kinds, agent=(agent, *options) if options else agent, **content["plan"])
-            tuner.questions += _questions(content)
+            tuner.questions += questions_of(content)
             tuner.points += [space.check(each) for each in content.get("added", [])]  # not in older files
-            tuner.order = _order(tuner.questions, content)
-            tuner._make_agent()
+            tuner.order = order_of(tuner.questions, content)
         with playing(path):
-            tuner._resume()
+            tuner._player = tuner._resumed()
         tuner._kept = kept
         return tuner
 
@@ -316,7 +255,7 @@ class PreferenceTuner:
             return
         content = read(path, FORM)
         with parsing(path):
-            known = _questions(content)
+            known = questions_of(content)
         kept = all(mine.continues(its) for mine, its in zip(self.questions, known, strict=False))
         # Answers have three values: those that somebody else gave meanwhile may be equal, and count too.
         kept = kept and self._kept.get(target_of(path)) in (None, digest_of(FORM, content))
@@ -324,88 +263,35 @@ class PreferenceTuner:
         go_on = "continue with PreferenceTuner.load(path), or give another file"
         require(kept and len(known) <= len(self.questions), "path", f"{words}: {go_on}", path)
 
-    def _resume(self) -> None:
-        """Let the agent answer all questions again, and so be in the same state to the last bit."""
-        answers = deque(_by_round(self.questions) if self.order is None else self.order)
-        for t in range(len(self.questions) + 1):
-            while answers and (self.questions[answers[0]].answered_after or 0) <= t:
-                self._crown(self.questions[answers.popleft()])
-            if t < len(self.questions):
-                self._close(self._agent, t)
-                self._closed = t
-                if self.questions[t].asked:
-                    self._ask_again(t)
+    def _resumed(self) -> PairPlayer:
+        """Return a new agent that has answered all questions again, in the same state to the last bit.
 
-    def _ask_again(self, t: int) -> None:
-        """Let the agent ask once more, and raise if it asks otherwise.
-
-        Older files have not the order of answers, on which the incumbent depends, and points that were added
-        later would have changed what was asked before.
+        It must ask as it did then. This is not compared where older files lack the order of answers, on which
+        the incumbent depends, or where points were added later, which change the questions before.
         """
-        if (self.plan["incumbent"] and self.order is None) or len(self.points) > self._spread:
-            self._agent.act(ONLY)
-        elif (pair := self._pair()) != (known := self.questions[t].pair):
-            raise ValueError(f"question {t} is of the points {pair} rather than {known}")
+        plan = self.plan
+        player = PairPlayer(self.space, self.points, plan["agent"], plan["budget"], plan["seed"])
+        compared = not (plan["incumbent"] and self.order is None) and len(self.points) == self._spread
+        for t, known in enumerate(self.questions):
+            player.observe(self.questions, t)
+            pair = player.pair(self._incumbent(t)) if known.asked else known.pair
+            if compared and pair != known.pair:
+                raise ValueError(f"question {t} is of the points {pair} rather than {known.pair}")
+        return player
+
+    def _incumbent(self, t: int) -> int | None:
+        """Return the point that question t sets against a challenger; None leaves both to the agent."""
+        return champion(self.questions, self.order, t) if self.plan["incumbent"] else None
 
     def _informed(self) -> Any:
         """Return a copy of the agent that has observed all answers."""
-        twin = copy.deepcopy(self._agent)
-        self._close(twin, len(self.questions))
-        return twin
+        twin = copy.deepcopy(self._player)
+        twin.observe(self.questions, len(self.questions))
+        return twin.agent
 
     def _pending(self, ticket: Any) -> Question:
         known = is_integer(ticket) and 0 <= ticket < len(self.questions)
         require(known, "ticket", "of a question", ticket)
-        asked = self.questions[ticket]
-        require(asked.outcome is None and not asked.dropped, "ticket", "of a question without answer", ticket)
-        return asked
-
-    def _pair(self) -> tuple[int, int]:
-        """Return the agent's pair, or the incumbent and its challenger; never a point against itself."""
-        first, second = map(int, self._agent.act(ONLY))
-        if self.plan["incumbent"] and self._champion is not None:
-            first = second = self._champion
-        if first != second:
-            return first, second
-        contest = self._agent.contest(ONLY)
-        chance = contest.upper[:, first].copy()
-        chance[first] = -np.inf
-        return first, contest.argmax(chance)
-
-    def _close(self, agent: Any, end: int) -> None:
-        """Let an agent observe questions up to `end`, each with the answers given before the next one."""
-        for t in range(self._closed, end):
-            answered = [i for i, asked in enumerate(self.questions) if asked.answered_after == t + 1]
-            came = np.array(answered, dtype=np.int64)
-            won = np.array([self.questions[i].outcome for i in came], dtype=np.float64)
-            news = delivery(t, came, won, np.empty((len(came), 0)), self.plan["budget"] - 1)
-            agent.update(ONLY, np.array(self.questions[t].pair), float(won.sum()), news)
-
-
-def require_winner(winner: Any) -> None:
-    """Raise unless it is the word of an outcome."""
-    known = is_name(winner, *OUTCOMES)
-    require(known, "winner", " or ".join(map(repr, OUTCOMES)), winner)
-
-
-def _questions(content: dict[str, Any]) -> list[Question]:
-    return [Question((first, second), *state) for first, second, *state in content["questions"]]
-
-
-def _order(questions: Sequence[Question], content: Mapping[str, Any]) -> list[int] | None:
-    """Return the answered questions as they were answered; None of an older file that leaves it open."""
-    rounds = _by_round(questions)
-    when = [questions[ticket].answered_after or 0 for ticket in rounds]
-    if "order" not in content:
-        return rounds if len(set(when)) == len(when) else None
-    if (order := content["order"]) is not None:
-        fits = sorted(order) == sorted(rounds)
-        fits = fits and [questions[ticket].answered_after for ticket in order] == when
-        require(fits, "order", "of the answered questions, by the number of questions at the time", order)
-    return order
-
-
-def _by_round(questions: Sequence[Question]) -> list[int]:
-    """Return the answered questions by the round of their answers, of one round in their own order."""
-    answered = [ticket for ticket, each in enumerate(questions) if each.outcome is not None]
-    return sorted(answered, key=lambda ticket: questions[ticket].answered_after or 0)
+        waits = self.questions[ticket].state == "pending"
+        require(waits, "ticket", "of a question without answer", ticket)
+        return self.questions[ticket]

@@ -41,8 +41,7 @@ class Reading:
             TunerRound(each.parameters, each.context, None, (Arrival(t, came.value, (), came.std),))
             for t, (each, came) in enumerate(told)
         ]
-        self._player = TunerPlayer(self.plan, past, context)
-        self._player.catch_up(past)
+        self._player = TunerPlayer(self.plan, past, context).catch_up(past)
         self._context = plan.contexts.features(context)
         self._contexts = np.array([plan.contexts.features(each.context) for each, _ in told])
 

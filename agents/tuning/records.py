@@ -16,10 +16,11 @@ from bandit_envs.basics.threads import one_thread
 from ..registry import without_options
 from ..saving.data import require_types
 from ..saving.files import MAX_BYTES, parsing, playing, read, write
-from .history import Experiment, TunerHistory, TunerRound
+from .history import Experiment, TunerHistory
 from .parameters import Ranges
 from .plan import TunerPlan
-from .player import NOTES, TunerPlayer, begins, player_for, require_possible, restored
+from .player import TunerPlayer
+from .restoring import NOTES, require_possible, restored
 from .running import FORM, SHARE, require_continued
 from .scale import sign_of
 from .space import Values
@@ -79,9 +80,7 @@ class Records:
         and of a drifting one it may be outdated: see `recommend`.
         """
         sign = sign_of(self.plan.goal)
-        told = [each for each in self.experiments if each.state == "told"]
-        usable = [each for each in told if self.plan.may_use(each.parameters)]
-        feasible = [each for each in usable if all(cost <= 0 for cost in each.costs.values())]
+        feasible = [each for each in self._usable if all(cost <= 0 for cost in each.costs.values())]
         return max(feasible, key=lambda each: sign * each.value, default=None)  # type: ignore[operator]
 
     @property
@@ -98,6 +97,12 @@ class Records:
     def experiments(self) -> list[Experiment]:
         """All experiments in the order in which they were asked for or added."""
         return self._history.experiments(self.plan.constraints)
+
+    @property
+    def _usable(self) -> list[Experiment]:
+        """The experiments with a value whose parameters may be asked for."""
+        told = (each for each in self.experiments if each.value is not None)
+        return [each for each in told if self.plan.may_use(each.parameters)]
 
     @property
     def left(self) -> float | None:
@@ -238,37 +243,3 @@ class Records:
         notes = [f"best: {brief(best.value)} at {brief(best.parameters)}"] if best else []
         notes += [f"{earlier} earlier experiments are in tuner.experiments"] if earlier else []
         return html_table(repr(self), header, lines, notes)
-
-    def _up_to_date(self, rounds: Sequence[TunerRound], context: Values) -> TunerPlayer:
-        """Return a player that has observed all rounds; its state is not kept."""
-        player = self._player = self._take_player()
-        if player is None or player.outgrown(rounds, context):
-            return self._informed(player, rounds, context)
-        # Reports since the last question close that round only in the twin.
-        return self._informed(player.twin(), rounds, context)
-
-    def _take_player(self) -> TunerPlayer | None:
-        """Take the player out until its user puts it back: an interrupted player is never used again.
-
-        None before the first question; after an interruption, a player rebuilt from the history.
-        """
-        player, self._player = self._player, None
-        return restored(self.plan, self._history.rounds) if player is None else player
-
-    def _adopt(self, history: TunerHistory) -> None:
-        """Take a history in which earlier rounds may have changed; then a new player observes it."""
-        if begins(history.rounds) > begins(self._history.rounds):
-            self._player = None
-        self._history = history
-
-    def _informed(
-        self,
-        player: TunerPlayer | None,
-        rounds: Sequence[TunerRound],
-        context: Values,
-        only: Sequence[Values] = (),
-    ) -> TunerPlayer:
-        """Return the player of the next round, which has observed those before it."""
-        player = player_for(self.plan, player, rounds, context, only)
-        player.catch_up(rounds)
-        return player

@@ -1,33 +1,27 @@
-"""Runs of a tuner's experiments, which are asked for, run and reported, and whether the tuner may stop."""
+"""Runs of a tuner's experiments, which are asked for, run and reported."""
 
 from __future__ import annotations
 
 import math
 import os
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-import numpy as np
-
-from bandit_envs.basics.arguments import ArgumentError, is_count, require
+from bandit_envs.basics.arguments import is_count, require
 from bandit_envs.basics.files import check_path, held
 from bandit_envs.basics.threads import check_workers
 
 from ..saving.files import read
-from ..stopping.by_name import PATIENCE, make_rules
-from ..stopping.stopping_candidates import StoppingRule
-from .feasibility import FeasibilityFilter, SuccessProbability
-from .history import TunerHistory, TunerRound, as_number
-from .plan import TunerPlan, takes
-from .player import TunerPlayer
-from .reports import Reports, text_of
-from .space import Values, without_time
-from .workers import Executor, Experimenter, RunReport, unbroken
+from .history import Experiment, TunerHistory, as_number, running_in
+from .plan import takes
+from .reports import Reports, check_reports
+from .space import Values
+from .workers import Executor, Experimenter, RunReport, executor_of, unbroken
 
 FORM = "gpbandits tuner"  # of the file
 SHARE = (
@@ -36,8 +30,63 @@ SHARE = (
 )
 REPORTED = ("value", "costs", "std", "spent", "parameters")
 RETURNED = f"a number, (value, costs) or a dict of {', '.join(REPORTED)}"
-UNSETTLED = "scales of value and costs are estimated from first experiments, not all of which are finished"
-REMEDY = 'give Tuner(stopping=("knowledge-gradient", {"price": ...})), or a price'
+
+
+def optimise(
+    tuner: Any,
+    f: Callable[..., Any],
+    n: int,
+    workers: int = 1,
+    *,
+    backend: str = "processes",
+    context: Values | None = None,
+    time: Callable[[], float] | None = None,
+    file: str | os.PathLike[str] | None = None,
+    price: float | None = None,
+    target: float | None = None,
+    callback: Callable[[Experiment], Any] | None = None,
+    progress: bool | None = None,
+) -> Experiment | None:
+    """Run n experiments, pending ones first, and report their outcomes; return the `best`.
+
+    An exception of f is a failure, which is stored with its text; so is an infinite or NaN value, cost or
+    std, and the death of a process. A warning says so where all fail. Ctrl-C, or a kill where there is a
+    `file`, loses only what was running: it stays pending, and the next call, or that of the loaded tuner,
+    begins with it. Ctrl-C waits for threads, which nothing can stop; a second one does not. With several
+    workers the questions depend on the order in which experiments finish, and two runs differ.
+
+        >>> from agents import Linear, Tuner
+        >>> tuner = Tuner({"x": Linear(-1, 1)}, goal="minimise")
+        >>> best = tuner.optimise(lambda x: x**2, 10)
+
+    Args:
+        f: called with the parameters by keyword. It returns the value, (value, costs), or a dict of
+            arguments of `tell`.
+        n: how many; fewer are run once a `cost_budget` is spent.
+        workers: how many run at a time. A single one is the calling thread itself.
+        backend: of several workers. "processes" are for experiments that compute: f may be a lambda or
+            from a notebook. "threads" are for those that wait for a device or a cluster.
+        context: of all of them, where there are contexts.
+        time: function that returns the time, where there is a `clock`.
+        file: where the tuner is saved whenever an experiment starts or ends, by one process at a time,
+            whose tuner continues the file's history.
+        price: of an experiment, see `may_stop`; no further one is asked for once none is worth it.
+        target: value that is good enough: no further experiment starts once `best` has reached it.
+        callback: called with each experiment that has ended, after it was saved; the run ends when it
+            returns True.
+        progress: None shows a bar if the standard error stream is a terminal, unless the logger
+            "gpbandits.tuner" is shown, which logs each experiment at the level INFO; True shows a bar on
+            a terminal and a line an experiment elsewhere; False shows nothing, as suits a debugger in f.
+
+    Raises:
+        ValueError: f returns something else, another process runs the file, or the file holds experiments
+            that the tuner lacks.
+    """
+    check_run(tuner, f, n, workers, context, time, file)
+    check_reports(target, callback, progress)
+    reports = Reports(tuner, n, target, callback, progress)
+    Run(tuner, f, executor_of(workers, backend), reports, context, time, file, price).play(n, workers)
+    return tuner.best
 
 
 @dataclass
@@ -65,7 +114,7 @@ class Run:
 
     def _play(self, n: int, workers: int) -> None:
         before, left = len(self.tuner._history.failures), n
-        again = self._interrupted()[:n]
+        again = list(running_in(self.tuner._history.rounds, self.context or {}))[:n]
         try:
             while left > 0 and self._begin(again, min(left, workers) - len(self.running)):
                 wait(self.running, return_when=FIRST_COMPLETED)
@@ -126,12 +175,6 @@ class Run:
         if self.file is not None:
             self.tuner.save(self.file)
 
-    def _interrupted(self) -> list[int]:
-        """Return tickets that are pending in the same context, at any time."""
-        history, wanted = self.tuner._history, self.context or {}
-        contexts = {ticket: history.rounds[t].context for ticket, t in history.pending.items()}
-        return [ticket for ticket, each in contexts.items() if without_time(each) == without_time(wanted)]
-
 
 def require_continued(tuner: Any, file: str | os.PathLike[str]) -> None:
     """Raise where the file holds experiments that the tuner lacks, which saving would lose."""
@@ -182,96 +225,3 @@ def unfit(reported: Mapping[str, Any]) -> str | None:
         if isinstance(number, float) and not math.isfinite(number):
             return f"its {name} was {number}"
     return None
-
-
-@dataclass(frozen=True)
-class MayStop:
-    """The answer of `Tuner.may_stop`, which is true where no further experiment is needed."""
-
-    stop: bool
-    reason: str
-    parameters: Values | None  # the recommended ones, which were tried
-
-    def __bool__(self) -> bool:
-        return self.stop
-
-
-def rule_of(plan: TunerPlan, price: Any) -> Any:
-    """Return the rule of a price, or that of the tuner; raise where there is none, or none has a meaning."""
-    if plan.contexts.kinds:
-        without = "must be left out with contexts, each of which has a best experiment, and with a clock"
-        raise ArgumentError("stopping", without)
-    if price is not None:
-        return "knowledge-gradient", {"price": price}
-    if plan.stopping is None:
-        raise ArgumentError("stopping", f"must be given to ask whether to stop; {REMEDY}")
-    return plan.stopping
-
-
-def require_rule(plan: TunerPlan) -> None:
-    """Raise now, not at the first `may_stop`, where the tuner's rule does not exist or cannot answer."""
-    if plan.stopping is not None:
-        player = TunerPlayer(plan.of_values, [], {})
-        make_rules(rule_of(plan, None), _agent_with_model(player).model)
-
-
-def _agent_with_model(player: TunerPlayer) -> Any:
-    remedy = "left out with an agent that has no model of its own"
-    require(player.agent.takes_stopping, "stopping", remedy, player.plan.agent)
-    return player.agent
-
-
-def may_stop(
-    player: TunerPlayer,
-    rounds: Sequence[TunerRound],
-    rule: Any,
-    believed: SuccessProbability | None,
-) -> MayStop:
-    """Ask a rule about the belief after all results, in the unit of the values.
-
-    No rule is asked before the values that estimate scales: the first 2 d + 1, and those of the agent's first
-    plays. On a box the answer is yes only if it is so on several clouds of candidates, since the best
-    candidate may be missed. Where experiments fail, a gain counts with its probability of success, and what
-    would rather fail again is not recommended.
-    """
-    plan, agent = player.plan, _agent_with_model(player)
-    rules = make_rules(rule, agent.model)()
-    delivered, fewest = sum(len(each.arrivals) for each in rounds), 2 * plan.parameters.dim + 1
-    if delivered < fewest:
-        words = f"{delivered} of the first {fewest} values were delivered"
-        return MayStop(False, f"{words}, from which scales are estimated", None)
-    answer = MayStop(False, "no rule was asked", None)
-    for look in range(PATIENCE if agent.setting.continuous else 1):
-        answer = _answer(player, list(rules.values()), rounds, believed, look)
-        if not answer:
-            break
-    return answer
-
-
-def _answer(
-    player: TunerPlayer,
-    rules: list[StoppingRule],
-    rounds: Sequence[TunerRound],
-    believed: SuccessProbability | None,
-    look: int,
-) -> MayStop:
-    """Return the answer of the first rule that says stop, or of the first rule."""
-    space, scale = player.plan.parameters, player.scale
-    (candidates,) = player.agent.stopping_candidates(space.snap, look)
-    if not candidates.settled:
-        return MayStop(False, UNSETTLED, None)
-    arrivals = [arrival for each in rounds for arrival in each.arrivals]
-    usable = FeasibilityFilter(space, player.plan.rule)
-    usable.set(believed, np.zeros(0), 0.0)
-    candidates = replace(
-        candidates.scaled(scale.std, scale.centre),
-        success=usable.chance(candidates.arms).clip(0.0),  # 0 where a point may not be asked for
-        values=scale.sign * np.array([each.value for each in arrivals]),
-        kept=np.array([max(each.costs, default=0.0) <= 0.0 for each in arrivals]),
-        name_of=lambda i: text_of(space.values(candidates.arms[i])),
-    )
-    verdicts = [rule(candidates) for rule in rules]
-    verdict = next((each for each in verdicts if each.stop), verdicts[0])
-    running = f"; {candidates.pending} experiments still run and may change this"
-    best = None if verdict.best is None else space.values(candidates.arms[verdict.best])
-    return MayStop(verdict.stop, verdict.reason + (running if candidates.pending else ""), best)

@@ -2,30 +2,29 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, overload
 
-from bandit_envs.basics.arguments import is_count, is_integer, require, require_switch
+from bandit_envs.basics.arguments import is_count, require, require_switch
 from bandit_envs.basics.threads import one_thread
 
+from . import running
 from .availability import checked_entries
-from .feasibility import feasibility_of
-from .history import ADD, TELL, Experiment
+from .may_stop import MayStop, answer_of, require_rule, rule_of
+from .outcomes import OutcomeRecords
 from .parameters import Ranges
 from .plan import TunerPlan, listed
-from .player import Advice, player_for
+from .player import Advice, TunerPlayer
 from .records import Records
-from .reports import Reports, check_reports
-from .running import MayStop, Run, check_run, may_stop, require_rule, rule_of
+from .restoring import player_for, restored
 from .space import Space, Values, with_clock
-from .workers import executor_of, locked, require_capacity
+from .workers import locked, require_capacity
 
 Question = tuple[int, Values]  # a ticket and parameters
 Only = Values | Sequence[Values] | None  # what is available
 
 
-class Tuner(Records):
+class Tuner(OutcomeRecords):
     """Proposes the next experiment, given all that were done, are running or have failed.
 
     An experiment is a round that starts with `ask` and whose reward is delivered by `tell`, in any order and
@@ -181,191 +180,15 @@ class Tuner(Records):
         require_capacity(self.plan, self._history, self.left, n or 1)
         history, player, questions = self._history, self._take_player(), []
         for _ in range(n or 1):
-            player = self._informed(player, history.rounds, known, among)
-            parameters = player.ask(known, feasibility_of(self.plan, history.rounds), among)
-            parameters = player.avoid_running(parameters, history.running_in(known))
+            player = player_for(self.plan, player, history.rounds, known, among)
+            parameters = player.catch_up(history.rounds).ask(known, among)
             questions.append((history.tickets, dict(parameters)))
             history = history.ask(parameters, known, only=among)
         self._history = history
         self._player = player
         return questions if n else questions[0]
 
-    @locked
-    def start(self, parameters: Values, context: Values | None = None, *, time: float | None = None) -> int:
-        """Report an experiment that runs without having been asked for; return its ticket; see `ask`."""
-        known, within = self.plan.parameters.check(parameters), self.plan.context(context, time)
-        self._history = self._history.ask(known, within, asked=False)
-        return self._history.tickets - 1
-
-    @locked
-    def tell(
-        self,
-        ticket: int,
-        value: float,
-        costs: Mapping[str, float] | None = None,
-        std: float | None = None,
-        spent: float | None = None,
-        *,
-        parameters: Values | None = None,
-    ) -> None:
-        """Report the value of an experiment, a finite number; tickets of `ask` may be reported in any order.
-
-        Args:
-            costs: name -> value, where there are constraints; feasible is at most 0.
-            std: of the noise in this value, such as a mean's standard error; None for that of all others. The
-                learnt noise is a factor of all stds. Not under constraints.
-            spent: cost of the experiment, where there is a `cost_budget`.
-            parameters: those that were really set, where they differ from the proposed ones; they may lie
-                between steps and outside the ranges.
-        """
-        came = self.plan.arrival(value, costs, std, spent, TELL)
-        set_to = None if parameters is None else self.plan.parameters.check_done(parameters)
-        told = self._history.tell(ticket, came)
-        self._adopt(told if set_to is None else told.set(self._history.pending[ticket], set_to))
-
-    @locked
-    def correct(
-        self,
-        ticket: int | None,
-        value: float,
-        costs: Mapping[str, float] | None = None,
-        std: float | None = None,
-        spent: float | None = None,
-        *,
-        row: int | None = None,
-        parameters: Values | None = None,
-    ) -> None:
-        """Replace what was reported of an experiment, for instance after a typing error.
-
-        A new agent then observes all experiments. `save` writes over a file that holds the former values.
-
-            >>> from agents import Linear, Tuner
-            >>> tuner = Tuner({"x": Linear(0, 1)})
-            >>> ticket, parameters = tuner.ask()
-            >>> tuner.tell(ticket, 12.0)
-            >>> tuner.correct(ticket, 1.2)
-
-        Args:
-            ticket: of an experiment with a value; None for one of the past, which has a row.
-            value, costs, std, spent: as for `tell`; all of them replace the former ones.
-            row: place of the experiment in `experiments`, counted from 0, where `ticket` is None.
-            parameters: those that were really set; None for the known ones.
-        """
-        came = self.plan.arrival(value, costs, std, spent, TELL)
-        set_to = None if parameters is None else self.plan.parameters.check_done(parameters)
-        require((ticket is None) != (row is None), "row", "given where ticket is None, and there alone", row)
-        require(row is None or is_integer(row), "row", "None or an integer", row)
-        place = self._history.row_of(ticket) if row is None else int(row)
-        corrected = self._history.correct(place, came)
-        self._adopt(corrected if set_to is None else corrected.set(place, set_to))
-
-    @locked
-    def drop(self, ticket: int) -> None:
-        """Report that an experiment was lost, for instance because a machine died; it is no longer pending.
-
-        If its parameters are the cause, `fail` lets the tuner learn from it.
-        """
-        self._history = self._history.drop(ticket)
-
-    @locked
-    def fail(self, ticket: int, reason: str = "", spent: float | None = None) -> None:
-        """Report that an experiment failed because of its parameters.
-
-        From then on a classifier learns from all experiments where others would fail too, and the agent
-        chooses among points where a success is likely enough: 30 to 90 %, by the question, and at most 90 %
-        of the largest probability. Successes near a failure reopen its neighbourhood. For agents that cannot
-        be restricted to some points the answer is replaced by the nearest open one.
-
-            >>> from agents import Linear, Tuner
-            >>> tuner = Tuner({"x": Linear(0, 1)})
-            >>> ticket, parameters = tuner.ask()
-            >>> tuner.fail(ticket, "the melt froze")
-
-        Args:
-            reason: any text, which is stored.
-            spent: its cost until then, where there is a `cost_budget`; None for nothing.
-        """
-        require(isinstance(reason, str), "reason", "text", reason)
-        paid = None if spent is None else self.plan.spent(spent)
-        self._history = self._history.fail(ticket, reason, paid)
-
-    @locked
-    def add(
-        self,
-        parameters: Values,
-        value: float,
-        costs: Mapping[str, float] | None = None,
-        context: Values | None = None,
-        std: float | None = None,
-        spent: float | None = None,
-        *,
-        time: float | None = None,
-    ) -> None:
-        """Report an experiment that was not asked for, such as one from the past; see `tell`.
-
-        Its parameters may lie outside the ranges: the tuner learns from it, and asks inside.
-        """
-        known = self.plan.parameters.check_done(parameters)
-        came = self.plan.arrival(value, costs, std, spent, ADD)
-        self._history = self._history.add(known, self.plan.context(context, time), came)
-
-    def optimise(
-        self,
-        f: Callable[..., Any],
-        n: int,
-        workers: int = 1,
-        *,
-        backend: str = "processes",
-        context: Values | None = None,
-        time: Callable[[], float] | None = None,
-        file: str | os.PathLike[str] | None = None,
-        price: float | None = None,
-        target: float | None = None,
-        callback: Callable[[Experiment], Any] | None = None,
-        progress: bool | None = None,
-    ) -> Experiment | None:
-        """Run n experiments, pending ones first, and report their outcomes; return the `best`.
-
-        An exception of f is a failure, which is stored with its text; so is an infinite or NaN value, cost or
-        std, and the death of a process. A warning says so where all fail. Ctrl-C, or a kill where there is a
-        `file`, loses only what was running: it stays pending, and the next call, or that of the loaded tuner,
-        begins with it. Ctrl-C waits for threads, which nothing can stop; a second one does not. With several
-        workers the questions depend on the order in which experiments finish, and two runs differ.
-
-            >>> from agents import Linear, Tuner
-            >>> tuner = Tuner({"x": Linear(-1, 1)}, goal="minimise")
-            >>> best = tuner.optimise(lambda x: x**2, 10)
-
-        Args:
-            f: called with the parameters by keyword. It returns the value, (value, costs), or a dict of
-                arguments of `tell`.
-            n: how many; fewer are run once a `cost_budget` is spent.
-            workers: how many run at a time. A single one is the calling thread itself.
-            backend: of several workers. "processes" are for experiments that compute: f may be a lambda or
-                from a notebook. "threads" are for those that wait for a device or a cluster.
-            context: of all of them, where there are contexts.
-            time: function that returns the time, where there is a `clock`.
-            file: where the tuner is saved whenever an experiment starts or ends, by one process at a time,
-                whose tuner continues the file's history.
-            price: of an experiment, see `may_stop`; no further one is asked for once none is worth it.
-            target: value that is good enough: no further experiment starts once `best` has reached it.
-            callback: called with each experiment that has ended, after it was saved; the run ends when it
-                returns True.
-            progress: None shows a bar if the standard error stream is a terminal, unless the logger
-                "gpbandits.tuner" is shown, which logs each experiment at the level INFO; True shows a bar on
-                a terminal and a line an experiment elsewhere; False shows nothing, as suits a debugger in f.
-
-        Raises:
-            ValueError: f returns something else, another process runs the file, or the file holds experiments
-                that the tuner lacks.
-        """
-        check_run(self, f, n, workers, context, time, file)
-        check_reports(target, callback, progress)
-        reports = Reports(self, n, target, callback, progress)
-        Run(self, f, executor_of(workers, backend), reports, context, time, file, price).play(n, workers)
-        return self.best
-
-    optimize = optimise
+    optimise = optimize = running.optimise
 
     @locked
     @one_thread()
@@ -383,14 +206,10 @@ class Tuner(Records):
             price: of an experiment, or of a unit of what it `spent`, in the value's unit, for the rule
                 "knowledge-gradient"; default the tuner's `stopping`.
         """
-        rule, rounds = rule_of(self.plan, price), self._history.rounds
-        of_values = self.plan.of_values
+        rule, of_values, rounds = rule_of(self.plan, price), self.plan.of_values, self._history.rounds
         if of_values is self.plan:
-            player = self._up_to_date(rounds, {})
-        else:
-            player = player_for(of_values, None, rounds, {})
-            player.catch_up(rounds)
-        return may_stop(player, rounds, rule, feasibility_of(self.plan, rounds))
+            return answer_of(rule, self._up_to_date({}))
+        return answer_of(rule, player_for(of_values, None, rounds, {}).catch_up(rounds))
 
     @locked
     @one_thread()
@@ -413,19 +232,34 @@ class Tuner(Records):
             ValueError: no value was reported yet, or the agent recommends nothing.
         """
         require_switch("anywhere", anywhere)
-        known, rounds = self.plan.context(context, time), self._history.rounds
-        told = [each.parameters for each in self.experiments if each.state == "told"]
-        told = [parameters for parameters in told if self.plan.may_use(parameters)]
+        known = self.plan.context(context, time)
+        told = [each.parameters for each in self._usable]
         if not told and not anywhere:
             raise ValueError(
                 "recommend needs an experiment with a value in the ranges, got none; tell one, or pass "
                 "anywhere=True"
             )
-        player = self._up_to_date(rounds, known)
+        player = self._up_to_date(known)
         if not anywhere:
             best = self.best if self.plan.exact and not self.plan.contexts.kinds else None
             return player.choose(known, told if best is None else [best.parameters])
-        return player.recommend(known, feasibility_of(self.plan, rounds))
+        return player.recommend(known)
+
+    def _up_to_date(self, context: Values) -> TunerPlayer:
+        """Return a player that has observed all rounds; its state is not kept."""
+        rounds, player = self._history.rounds, self._take_player()
+        self._player = player
+        if player is not None and not player.outgrown(rounds, context):
+            player = player.twin()  # reports since the last question close that round only in the twin
+        return player_for(self.plan, player, rounds, context).catch_up(rounds)
+
+    def _take_player(self) -> TunerPlayer | None:
+        """Take the player out until its user puts it back: an interrupted player is never used again.
+
+        None before the first question; after an interruption, a player rebuilt from the history.
+        """
+        player, self._player = self._player, None
+        return restored(self.plan, self._history.rounds) if player is None else player
 
 
 def _experiments_of(like: Any, goal: str) -> Any:
@@ -440,5 +274,5 @@ def _experiments_of(like: Any, goal: str) -> Any:
 
 def _with_values(name: str, tuner: Records, goal: str) -> tuple[list[Values], list[float]]:
     require(tuner.plan.goal == goal, name, f"a tuner with the goal {goal!r}", tuner.plan.goal)
-    told = [each for each in tuner.experiments if each.state == "told" and each.value is not None]
-    return [each.parameters for each in told], [float(each.value) for each in told if each.value is not None]
+    told = [(each.parameters, each.value) for each in tuner.experiments if each.value is not None]
+    return [parameters for parameters, _ in told], [value for _, value in told]

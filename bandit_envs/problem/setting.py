@@ -9,14 +9,12 @@ from typing import Any, Self
 
 import numpy as np
 
-from bandit_envs.basics.arguments import plain, require, require_size
+from bandit_envs.basics.arguments import plain, require
 from bandit_envs.basics.notebook import brief, html_facts
 from bandit_envs.basics.types import Floats, Ints, fixed, fixed_arrays
-from bandit_envs.kernels.validity import require_same_noise, split_white
-from bandit_envs.laws.delays import LAWS, Delay
+from bandit_envs.laws.delays import Delay
 from bandit_envs.laws.movement import Movement
 from bandit_envs.laws.outcomes import OutcomeLaw
-from bandit_envs.laws.parameters import parse
 from bandit_envs.laws.play_costs import PlayCosts
 from bandit_envs.problem import setting_checks
 from bandit_envs.problem.decisions import Decisions, checked_context_box, checked_places
@@ -55,32 +53,6 @@ def _pick(name: str, value: Any, trial: int) -> Any:
     if name in OF_COSTS:
         return value if value.ndim == 1 else value[trial]
     return float(value[trial])
-
-
-def implied_by_delay(horizon: Any, delay: Any, max_delay: Any, query_times: Any) -> dict[str, Any]:
-    """Return the law, and the largest delay and start times that it implies where none are given."""
-    require_size("horizon", horizon)
-    own = delay is None or isinstance(delay, Delay)
-    law = delay if own else parse("delay", delay, LAWS)
-    given = None if query_times is None else setting_checks.checked_times(query_times, horizon)
-    own_times = None if law is None else law.query_times(horizon)
-    if law is not None and own_times is None and given is not None:
-        raise ValueError(f"delay must be in units of time, as query_times are, got {law!r}")
-    if given is None and own_times is not None:
-        own_times = setting_checks.checked_times(own_times, horizon)
-    implied: dict[str, Any] = {"delay": law, "query_times": own_times if given is None else given}
-    if max_delay is None:
-        implied["max_delay"] = 0 if law is None else law.window(horizon, given)
-    return implied
-
-
-def implied_by_kernel(kernel: Any, noise_std: Any) -> dict[str, Any]:
-    """Return kernel and noise std if the kernel has a WhiteKernel, whose variance is the noise's."""
-    rest, white = split_white(kernel)
-    if not white:
-        return {}
-    require_same_noise("noise_std", noise_std, float(np.sqrt(white)))
-    return {"kernel": rest, "noise_std": float(np.sqrt(white))}
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,9 +163,10 @@ class Setting:
         if self.arms is None and (self.low is None or self.high is None):
             raise ValueError("a setting needs arms, or low and high of a box; got neither")
         self._fill({name: plain(getattr(self, name)) for name in ("horizon", "max_delay", "num_constraints")})
-        self._fill(implied_by_delay(self.horizon, self.delay, self.max_delay, self.query_times))
+        times = self.horizon, self.delay, self.max_delay, self.query_times
+        self._fill(setting_checks.implied_by_delay(*times))
         self._fill(setting_checks.checked_facts(vars(self), setting_checks.FACTS))
-        self._fill(implied_by_kernel(self.kernel, self.noise_std))
+        self._fill(setting_checks.implied_by_kernel(self.kernel, self.noise_std))
         self._fill(checked_places(self.arms, (self.low, self.high), self.contexts))
         self._fill(checked_context_box(self.arms, self.contexts, (self.context_low, self.context_high)))
         self._fill_sizes(OF_POINTS)
@@ -309,7 +282,7 @@ class Setting:
         other = self._with(facts)
         other._fill(setting_checks.checked_facts(vars(other), facts))
         if "kernel" in facts:
-            other._fill(implied_by_kernel(other.kernel, other.noise_std))
+            other._fill(setting_checks.implied_by_kernel(other.kernel, other.noise_std))
         other._fill_sizes(facts)
         return other
 

@@ -1,14 +1,25 @@
-"""Check the fields of a setting: each check raises unless the values are possible."""
+"""Check the fields of a setting, and return what they imply: each check raises unless they are possible."""
 
 from collections.abc import Collection, Mapping
 from typing import Any
 
 import numpy as np
 
-from bandit_envs.basics.arguments import LARGEST_STD, ArgumentError, Kind, is_integer, is_number, require
+from bandit_envs.basics.arguments import (
+    LARGEST_STD,
+    ArgumentError,
+    Kind,
+    is_integer,
+    is_number,
+    require,
+    require_size,
+)
 from bandit_envs.basics.types import Floats, Ints, fixed, is_fixed
+from bandit_envs.kernels.validity import require_same_noise, split_white
+from bandit_envs.laws.delays import LAWS, Delay
 from bandit_envs.laws.movement import Movement
 from bandit_envs.laws.outcomes import OutcomeLaw
+from bandit_envs.laws.parameters import parse
 from bandit_envs.laws.play_costs import PlayCosts
 from bandit_envs.problem.decisions import Decisions
 
@@ -75,6 +86,32 @@ def checked_facts(fields: Mapping[str, Any], names: Collection[str]) -> dict[str
     if fields["lipschitz"] is not None:
         checked["lipschitz"] = checked_slopes("lipschitz", fields["lipschitz"], count)
     return checked
+
+
+def implied_by_delay(horizon: Any, delay: Any, max_delay: Any, query_times: Any) -> dict[str, Any]:
+    """Return the law, and the largest delay and start times that it implies where none are given."""
+    require_size("horizon", horizon)
+    own = delay is None or isinstance(delay, Delay)
+    law = delay if own else parse("delay", delay, LAWS)
+    given = None if query_times is None else checked_times(query_times, horizon)
+    own_times = None if law is None else law.query_times(horizon)
+    if law is not None and own_times is None and given is not None:
+        raise ValueError(f"delay must be in units of time, as query_times are, got {law!r}")
+    if given is None and own_times is not None:
+        own_times = checked_times(own_times, horizon)
+    implied: dict[str, Any] = {"delay": law, "query_times": own_times if given is None else given}
+    if max_delay is None:
+        implied["max_delay"] = 0 if law is None else law.window(horizon, given)
+    return implied
+
+
+def implied_by_kernel(kernel: Any, noise_std: Any) -> dict[str, Any]:
+    """Return kernel and noise std if the kernel has a WhiteKernel, whose variance is the noise's."""
+    rest, white = split_white(kernel)
+    if not white:
+        return {}
+    require_same_noise("noise_std", noise_std, float(np.sqrt(white)))
+    return {"kernel": rest, "noise_std": float(np.sqrt(white))}
 
 
 def check_stds(**stds: Any) -> None:

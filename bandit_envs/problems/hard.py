@@ -7,7 +7,8 @@ from bandit_envs.kernels.kernels import LengthScale, make_kernel
 from bandit_envs.laws.functions import FunctionLaw
 from bandit_envs.laws.hard import Bumps, HardFunctions
 from bandit_envs.problem.problem import Problem
-from bandit_envs.problems.features import compose, noise_law, with_defaults
+from bandit_envs.problems.features import compose, with_defaults
+from bandit_envs.problems.parts import noise_law
 from bandit_envs.problems.synthetic import unit_box
 
 LAWS: dict[str, type[FunctionLaw]] = {"hard": HardFunctions, "bumps": Bumps}

@@ -13,7 +13,8 @@ from bandit_envs.laws.functions import FunctionLaw, GPSample, RKHSFunction
 from bandit_envs.laws.tabulated import SegmentMeans
 from bandit_envs.problem.decisions import Decisions, uniform_points, unit_grid
 from bandit_envs.problem.problem import Problem
-from bandit_envs.problems.features import compose, joint_kernel, of_outcomes, play_costs_of, with_defaults
+from bandit_envs.problems.features import compose, of_outcomes, with_defaults
+from bandit_envs.problems.parts import joint_kernel, play_costs_of
 
 DEFAULT = {"law": "gp", "budget": 50}
 LONGEST = 10_000  # rounds, even if cheap plays allow more

@@ -14,7 +14,8 @@ from bandit_envs.laws.functions import Moments
 from bandit_envs.laws.tabulated import RecordedValues
 from bandit_envs.problem.decisions import Decisions
 from bandit_envs.problem.problem import Problem
-from bandit_envs.problems.features import compose, joint_kernel, with_defaults
+from bandit_envs.problems.features import compose, with_defaults
+from bandit_envs.problems.parts import joint_kernel
 
 if TYPE_CHECKING:
     from bandit_envs.data import TuningTable

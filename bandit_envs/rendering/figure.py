@@ -1,6 +1,6 @@
 """Figures that notebooks show, and axes that users give.
 
-Here and in `picture` alone the environments import matplotlib.
+Here, in `picture` and in `panels` alone the environments import matplotlib.
 """
 
 from collections.abc import Sequence

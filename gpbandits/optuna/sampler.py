@@ -17,7 +17,7 @@ from optuna.trial import FrozenTrial, TrialState
 
 from agents.tuning import Linear, Tuner
 from agents.tuning.history import as_number
-from agents.tuning.running import MayStop
+from agents.tuning.may_stop import MayStop
 from bandit_envs.basics.arguments import is_integer, require, require_choice
 from gpbandits.optuna.dimensions import (
     ASKED,

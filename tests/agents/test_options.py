@@ -20,14 +20,8 @@ from agents.algorithms import changing, classic, delayed, duels, elimination, sa
 from agents.algorithms.duels import BandOptions, DuelOptions
 from agents.algorithms.separate_models import SeparateModelsAgentOptions
 from agents.model.model import Model
-from agents.objectives.parts import (
-    CostModelOptions,
-    PenalisedOptions,
-    ReadingOptions,
-    model_and_costs,
-    parts_of,
-    penalised_parts,
-)
+from agents.objectives.parts import CostModelOptions, model_and_costs
+from agents.objectives.penalised_parts import PenalisedOptions, ReadingOptions, parts_of, penalised_parts
 from agents.options import CheckedOptions, keywords_of, one_of, positive, probability, typed_dict_of
 from agents.registry import resolve_agent
 from agents.saving.data import require_types

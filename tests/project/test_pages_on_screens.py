@@ -10,7 +10,8 @@ import pytest
 from pages import browser, needs_browser
 from PIL import Image
 
-from bandit_envs.rendering.picture import FILM_FONT, PRINT_FONT
+from bandit_envs.rendering.panels import FILM_FONT
+from bandit_envs.rendering.picture import PRINT_FONT
 
 SCREENS = {"phone": (390, 844), "desktop": (1280, 800)}
 PAGES = (

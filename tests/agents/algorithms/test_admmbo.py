@@ -7,7 +7,8 @@ from baseline_cases import LINE, NOWHERE, SETTING, feedback, play, started
 from scipy import stats
 
 import agents
-from agents.algorithms.admmbo import Splitting, admmbo, log_expected_decrease
+from agents.algorithms.admmbo import admmbo
+from agents.algorithms.subproblems import Splitting, log_expected_decrease
 from agents.model.hyperparameters import Fitter, Spreads
 from bandit_envs import Setting
 from bandit_envs.environment.vector import BanditVectorEnv

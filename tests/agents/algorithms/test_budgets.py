@@ -12,7 +12,7 @@ from sklearn.gaussian_process.kernels import ConstantKernel
 import agents
 from agents.acquisition.improvement import gittins_index, log_expected_improvement
 from agents.registry import resolve_agent
-from agents.stopping.rules import GradientWorthPrice
+from agents.stopping.by_price import GradientWorthPrice
 from bandit_envs import make
 from bandit_envs.problem.feedback import delivery
 from gpbandits import evaluate

@@ -15,8 +15,8 @@ from agents.posteriors.factor import PriorDraw
 from agents.posteriors.fading import Discounted
 from agents.posteriors.memory import ForgettingPosterior
 from agents.posteriors.pairs import PairPosterior
+from agents.posteriors.play_counts import LONGEST, PlayCounts
 from agents.posteriors.sketched import SketchedPosterior
-from agents.posteriors.table import LONGEST, PlayCounts
 from bandit_envs.kernels.gram import Gram
 from bandit_envs.kernels.kernels import make_kernel
 

@@ -16,13 +16,8 @@ from agents.posteriors.memory import ForgettingPosterior
 from agents.registry import resolve_agent
 from agents.restarts.base import Never
 from agents.stopping.by_name import RULES
-from agents.stopping.rules import (
-    GradientWorthPrice,
-    ImprovementWorthPrice,
-    IndexAboveMean,
-    RegretBound,
-    interval,
-)
+from agents.stopping.by_price import GradientWorthPrice, ImprovementWorthPrice, IndexAboveMean
+from agents.stopping.rules import RegretBound, interval
 from agents.stopping.stopping_candidates import CandidateCosts, StoppingCandidates, StopVerdict
 from bandit_envs.kernels.kernels import make_kernel
 from gpbandits import evaluate

@@ -13,7 +13,8 @@ import agents
 from bandit_envs import BanditEnv, BanditVectorEnv, Decisions, Problem
 from bandit_envs.laws import GPSample, KnownFunction, RKHSFunction, SegmentMeans, changes, delays
 from bandit_envs.problem.decisions import unit_grid
-from bandit_envs.rendering.picture import draw, draw_time, draw_values
+from bandit_envs.rendering.panels import draw_time, draw_values
+from bandit_envs.rendering.picture import draw
 from bandit_envs.rendering.scene import COLUMNS, Limits, Scene
 
 HORIZON = 12

@@ -15,7 +15,8 @@ import agents
 from agents.agent.reference_agent import ReferenceAgent
 from agents.registry import resolve_agent
 from bandit_envs.environment.envs import make
-from bandit_envs.rendering.picture import draw, draw_cost_plane
+from bandit_envs.rendering.panels import draw_cost_plane
+from bandit_envs.rendering.picture import draw
 from bandit_envs.rendering.scene import Limits, Scene, shared_limits
 from gpbandits import evaluate, watch
 from gpbandits.report.film import FilmedTrial, frames, moments, scenes
