@@ -24,7 +24,7 @@ from .parts import (
     penalised_parts,
     require_own_means,
 )
-from .penalties import PSI, RHO, ConstantPrice, Growing, Infinite, Multiplicative, Schedule
+from .penalties import PSI, RHO, ConstantPrice, Growing, Infinite, Multiplicative, Price, Schedule
 from .primal_dual import CAP, Dual, Feasible, primal_dual_parts, rectified_parts
 from .safe import SafeModelOptions, safe_parts
 
@@ -76,7 +76,7 @@ def _rectified(
 
 
 def _epbo(
-    setting: Setting, delta: float, options: Options, rho: float = RHO, **own: Unpack[CostModelOptions]
+    setting: Setting, delta: float, options: Options, rho: Price = RHO, **own: Unpack[CostModelOptions]
 ) -> PenalisedParts:
     return rectified_parts(setting, ConstantPrice(rho), delta=delta, **own, **options)
 

@@ -6,11 +6,12 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple, Unpack
+from typing import Annotated, Any, NamedTuple, Unpack
 
 import numpy as np
 
-from bandit_envs.basics.arguments import require_choice, require_integer, require_probability, written_as
+from bandit_envs.basics.arguments import require_choice, require_integer, written_as
+from bandit_envs.basics.options import count
 from bandit_envs.problem.setting import Setting
 
 from ..beliefs.by_name import MakeBelief
@@ -20,7 +21,7 @@ from ..model.defaults import NOISE_FLOOR, DefaultBound, ModelOptions, SharedOpti
 from ..model.model import Model
 from ..model.units import PerCost, PriorUnits, centred_model, known_per_cost
 from ..named import chosen
-from ..options import PerTrial, require_left_out, typed
+from ..options import Delta, PerTrial, require_left_out, typed
 from .base import Objective
 from .first_plays import GivenUnits, Values
 from .penalised import Penalised, PenalisedModels
@@ -156,9 +157,9 @@ def parts_of(
     setting: Setting,
     penalty: Penalty,
     *,
-    epoch: int = EPOCH,
+    epoch: Annotated[int, count("it is the number of rounds S between two updates")] = EPOCH,
     reuse: bool = True,
-    delta: float = 0.1,
+    delta: Delta = 0.1,
     models: str = "penalised",
     standardize: bool = True,
     incumbent_first: bool = True,
@@ -171,8 +172,6 @@ def parts_of(
     **options: Unpack[SharedOptions],
 ) -> PenalisedParts:
     """Return the parts of the default reading, with changes by the options; S and delta as for an agent."""
-    require_probability("delta", delta)  # before epochs share it
-    require_integer("epoch", epoch, 1, "it is the number of rounds S between two updates")
     require_choice("models", models, ("penalised", "separate"))
     initial = min(FIRST, epoch) if initial is None else initial
     require_integer("initial", initial, 0, "it is the number of uniform first plays")
@@ -266,7 +265,7 @@ class CostModelOptions(SeparateModelsOptions, total=False):
 def model_and_costs(
     setting: Setting,
     *,
-    delta: float = 0.1,
+    delta: Delta = 0.1,
     cost_width: Any = IMPROVED,
     cost_belief: MakeBelief = Delivered,
     standardize: bool | None = None,
@@ -282,7 +281,6 @@ def model_and_costs(
 
     All bands share delta alike: one constraint more widens all that depend on it, even if it is never active.
     """
-    require_probability("delta", delta)
     require_own_means(options)
     if standardize is None:
         stds = known_per_cost("constraint_prior_std", setting, constraint_prior_std)
