@@ -7,8 +7,9 @@ from inspect import signature
 from typing import Any, TypeVar
 
 from bandit_envs.basics.arguments import ArgumentError, hint, require, shown, written_as
+from bandit_envs.basics.options import require_annotated
 
-from .options import keywords_of, require_annotated
+from .options import keywords_of
 
 Part = TypeVar("Part")
 RNGS = "rngs"  # the argument by which a builder asks for generators

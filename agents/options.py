@@ -1,52 +1,31 @@
 """Inputs of agents: options, held against their annotations at the edge, and facts that fit the setting.
 
-Text is no switch and a list no number. An annotation declares a range and a remedy too,
-
-    eps: Annotated[float, positive("it is a regret")]
-
-for a factory as for a part that is `CheckedOptions`. Functions that hand options on say which by a TypedDict,
-`**options: Unpack[ModelOptions]`, so that an unknown one is found before the call.
+Functions that hand options on say which by a TypedDict, `**options: Unpack[ModelOptions]`, so that an unknown
+one is found before the call.
 """
 
 from __future__ import annotations
 
-import math
-import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import is_dataclass
-from functools import cache, partial, wraps
-from inspect import Parameter, isfunction, ismethod, signature, unwrap
-from numbers import Real
-from types import NoneType, SimpleNamespace, UnionType
-from typing import (
-    Annotated,
-    Any,
-    NamedTuple,
-    ParamSpec,
-    TypeVar,
-    Union,
-    Unpack,
-    get_args,
-    get_origin,
-    get_type_hints,
-)
+from functools import cache, wraps
+from inspect import Parameter, signature, unwrap
+from typing import Annotated, Any, ParamSpec, TypeVar, Unpack, get_args, get_origin
 
 import numpy as np
 
 from bandit_envs.basics.arguments import (
-    LARGEST_COUNT,
     ArgumentError,
     hint,
     is_count,
-    is_integer,
-    is_number,
     require,
     require_seed,
     require_size,
     shown,
 )
-from bandit_envs.basics.types import Floats, Ints
+from bandit_envs.basics.options import PerTrial as PerTrial
+from bandit_envs.basics.options import annotated, annotation_of, probability, require_annotated
+from bandit_envs.basics.options import require_one_a_trial as require_one_a_trial
+from bandit_envs.basics.types import Floats
 
 
 def require_trials(num_trials: int | None) -> None:
@@ -54,13 +33,6 @@ def require_trials(num_trials: int | None) -> None:
     if num_trials is not None:
         require(is_count(num_trials), "num_trials", "None or a positive integer", num_trials)
         require_size("num_trials", num_trials)
-
-
-def require_one_a_trial(name: str, value: Any, num_trials: int) -> None:
-    """Raise unless the value is a number, or an array of one number a trial, (B,)."""
-    expected = f"a number or {num_trials} of them, one a trial"
-    if np.shape(value) not in ((), (num_trials,)):
-        raise ArgumentError(name, f"must be {expected}, got an array of shape {np.shape(value)}")
 
 
 def require_costs(cost: Floats, num_constraints: int) -> None:
@@ -102,6 +74,7 @@ def require_reset(done: bool) -> None:
         raise RuntimeError("the agent was asked before its first reset; call reset(seed) first")
 
 
+Delta = Annotated[float, probability("give a failure probability such as 0.1")]  # of an agent
 Arguments = ParamSpec("Arguments")
 Made = TypeVar("Made")
 
@@ -135,37 +108,6 @@ def require_taken(
         if name in reserved or name not in taken:
             near, path = hint(name, [each for each in taken if each not in reserved]), path_of(takes)
             raise ValueError(f"unknown option {name!r} of {role}{path}{near}; help({path}) has them all")
-
-
-def require_annotated(
-    takes: Callable[..., Any], given: Mapping[str, Any], num_trials: int | None = None
-) -> None:
-    """Raise unless values are of the kinds that arguments are annotated with; all else is their own to check.
-
-    Annotations of other kinds than ours allow anything. What a function hands on is checked where it has its
-    default. An array of one number a trial has B of them, `num_trials`, None if it is not known.
-    """
-    if not given:
-        return
-    owner = _annotated(takes)
-    for name, value in given.items():
-        kinds = _kinds(owner, name)
-        if not any(kind is None or kind.holds(value) for kind in kinds):
-            declared, default = list(filter(None, kinds)), signature(takes).parameters[name].default
-            remedies = [kind.remedy for kind in declared if kind.remedy]
-            if not remedies and default is not Parameter.empty:
-                remedies = [f"by default it is {shown(default)}"]
-            words = " or ".join(kind.expected for kind in declared)
-            raise ArgumentError(name, "; ".join([f"must be {words}, got {shown(value)}", *remedies]))
-        if num_trials is not None and PER_TRIAL in kinds:
-            require_one_a_trial(name, value, num_trials)
-
-
-class CheckedOptions:
-    """Check the fields of a dataclass against their annotations, once it is made."""
-
-    def __post_init__(self) -> None:
-        require_annotated(type(self), vars(self))
 
 
 def require_absent(options: Mapping[str, Any], names: Collection[str], reason: str) -> None:
@@ -210,8 +152,13 @@ def keywords_of(takes: Callable[..., Any]) -> list[str] | None:
 
 def typed_dict_of(takes: Callable[..., Any]) -> type | None:
     """Return the TypedDict of what a function hands on, `**options: Unpack[...]`, if it says one."""
-    for hinted in _resolved(_annotated(takes)).values():
-        if get_origin(hinted) is Unpack:
+    return _handed_on(annotated(takes))
+
+
+@cache
+def _handed_on(owner: Any) -> type | None:
+    for name in reversed(getattr(unwrap(owner), "__annotations__", {})):
+        if get_origin(hinted := annotation_of(owner, name)) is Unpack:
             return get_args(hinted)[0]
     return None
 
@@ -220,131 +167,3 @@ def path_of(made: Callable[..., Any]) -> str:
     """Return the path of a function or a class, as `help` takes it."""
     kind = made if hasattr(made, "__qualname__") else type(made)
     return f"{kind.__module__}.{kind.__qualname__}"
-
-
-def _annotated(takes: Callable[..., Any]) -> Any:
-    """Return the function or the dataclass whose annotations are those of what is called."""
-    made = takes.func if isinstance(takes, partial) else takes
-    if isinstance(made, type):
-        return made if is_dataclass(made) else made.__init__
-    bound = made if isfunction(made) or ismethod(made) else type(made).__call__
-    return getattr(bound, "__func__", bound)
-
-
-@cache
-def _kinds(owner: Any, name: str) -> list[Option | None]:
-    """Return the kinds that an argument of a function or a dataclass may be of; None is any."""
-    return [_kind(each) for each in alternatives(_resolved(owner).get(name))]
-
-
-@cache
-def _resolved(owner: Any) -> Mapping[str, Any]:
-    """Return the annotations of a function or a dataclass."""
-    bodies = owner.__mro__[::-1] if isinstance(owner, type) else filter(isfunction, [unwrap(owner)])
-    found: dict[str, Any] = {}
-    for body in bodies:
-        said = vars(body).get("__annotations__", {}) if isinstance(body, type) else body.__annotations__
-        for name, written in said.items():
-            alone = SimpleNamespace(__annotations__={name: written})
-            with suppress(NameError):
-                found |= get_type_hints(alone, vars(sys.modules[body.__module__]), include_extras=True)
-    return found
-
-
-def named_of(hinted: Any) -> Any:
-    """Return the type behind an alias, without arguments: NDArray of new numpy is one from Python 3.12 on."""
-    while hasattr(alias := get_origin(hinted) or hinted, "__value__"):
-        hinted = alias.__value__
-    return hinted
-
-
-def plain_of(hinted: Any) -> Any:
-    """Return an annotation without its arguments."""
-    named = named_of(hinted)
-    return get_origin(named) or named
-
-
-def alternatives(hinted: Any) -> tuple[Any, ...]:
-    """Return the members of a union, or the annotation itself."""
-    named = named_of(hinted)
-    return get_args(named) if get_origin(named) in (Union, UnionType) else (named,)
-
-
-def _kind(hinted: Any) -> Option | None:
-    for declared in getattr(hinted, "__metadata__", ()):
-        if isinstance(declared, Option):
-            return declared
-    origin = plain_of(hinted)
-    return KINDS.get(origin) if isinstance(origin, type) else None
-
-
-class Option(NamedTuple):
-    """What an argument must be, which values are so, and the remedy where one is not."""
-
-    expected: str
-    holds: Callable[[Any], Any]
-    remedy: str = ""
-
-
-def positive(remedy: str) -> Option:
-    """Declare a positive finite number."""
-    return Option("positive", lambda value: is_number(value) and value > 0, remedy)
-
-
-def not_negative(remedy: str) -> Option:
-    """Declare a finite number of at least 0."""
-    return Option("not negative", lambda value: is_number(value) and value >= 0, remedy)
-
-
-def count(remedy: str) -> Option:
-    """Declare a positive integer."""
-    return Option("a positive integer", is_count, remedy)
-
-
-def probability(remedy: str) -> Option:
-    """Declare a number strictly between 0 and 1."""
-    return Option("in (0, 1)", lambda value: is_number(value) and 0 < value < 1, remedy)
-
-
-def one_of(*names: str) -> Option:
-    """Declare one of some names."""
-    return Option(
-        " or ".join(f'"{name}"' for name in names), lambda value: isinstance(value, str) and value in names
-    )
-
-
-def _is_real(value: Any) -> bool:
-    """Return whether it is a number, infinity included, that a float can hold."""
-    return is_number(value) or (isinstance(value, Real) and value in (math.inf, -math.inf))
-
-
-def _are_real(value: Any) -> bool:
-    """Return whether it is a list or an array of numbers."""
-    try:
-        numbers = np.asarray(value)
-    except ValueError:  # rows of different lengths
-        return False
-    return numbers.dtype.kind in "iuf" and numbers.ndim > 0 and numbers.size > 0
-
-
-def _is_per_trial(value: Any) -> bool:
-    filled = isinstance(value, np.ndarray) and value.ndim < 2 and value.size > 0
-    return _is_real(value) or (filled and value.dtype.kind in "iuf")
-
-
-def _is_named(value: Any) -> bool:
-    return isinstance(value, Mapping) and all(isinstance(key, str) for key in value)
-
-
-PER_TRIAL = Option("a number or an array of one a trial", _is_per_trial)
-KINDS: dict[Any, Option] = {
-    bool: Option("True or False", lambda value: isinstance(value, bool)),
-    int: Option("an integer", lambda value: is_integer(value) and abs(value) <= LARGEST_COUNT),
-    float: Option("a number", _is_real),
-    str: Option("text", lambda value: isinstance(value, str)),
-    dict: Option("a dict of names", _is_named),
-    Mapping: Option("a dict of names", _is_named),
-    np.ndarray: Option("an array of numbers", _are_real),
-    NoneType: Option("None", lambda value: value is None),
-}
-PerTrial = Annotated[float | int | Floats | Ints, PER_TRIAL]  # a number for all trials, or one each, (B,)

@@ -13,9 +13,10 @@ from importlib.util import find_spec
 from typing import Any
 
 from bandit_envs.basics.arguments import ArgumentError, entry, hint, require, shown
+from bandit_envs.basics.options import require_annotated
 from bandit_envs.problem.setting import Setting
 
-from .options import path_of, require_annotated, require_taken
+from .options import path_of, require_taken
 from .protocol import UNDECLARED, Features, adapted
 
 GROUP = "gpbandits.agents"

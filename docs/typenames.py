@@ -11,6 +11,7 @@ import sphinx.util.typing
 
 from agents import options
 from bandit_envs.basics import types
+from bandit_envs.basics.arguments import Option
 
 NAMES = {getattr(types, name): name for name in ("Floats", "Ints", "Bools")}
 NAMES |= {options.PerTrial: "PerTrial"}
@@ -18,11 +19,16 @@ WHOLE = sphinx.util.typing.stringify_annotation
 
 
 def short(annotation: Any, *options: Any, **more: Any) -> str:
-    """Return the text of an annotation, that of ours by its name; it calls itself for its parts."""
+    """Return the text of an annotation, that of ours by its name; it calls itself for its parts.
+
+    What it declares besides a type, the range of an option and its remedy, is for messages.
+    """
     try:
         name = NAMES.get(annotation)
     except TypeError:  # what cannot be hashed is none of ours
         name = None
+    if name is None and any(isinstance(each, Option) for each in getattr(annotation, "__metadata__", ())):
+        return short(annotation.__origin__, *options, **more)
     return WHOLE(annotation, *options, **more) if name is None else name
 
 

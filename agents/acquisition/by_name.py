@@ -6,11 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from inspect import signature
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
-from bandit_envs.basics.arguments import require, require_not_negative, require_probability
+from bandit_envs.basics.arguments import require, require_probability
+from bandit_envs.basics.options import Checked, not_negative
 from bandit_envs.basics.types import Bools, Floats
 
 from ..beliefs.base import Belief
@@ -55,14 +56,11 @@ class WithWidth:
 
 
 @dataclass(frozen=True)
-class WithMargin:
+class WithMargin(Checked):
     """Builder of a rule with a least improvement xi, which is stated without a unit."""
 
     rule: Callable[[float], Rule]  # builds the rule from the improvement in units of the reward
-    xi: float  # the improvement in prior stds
-
-    def __post_init__(self) -> None:
-        require_not_negative("xi", self.xi, "it is the least improvement that counts, in prior stds")
+    xi: Annotated[float, not_negative("it is the least improvement that counts, in prior stds")]
 
     def __call__(self, model: Model) -> Rule:
         """Return the rule with its margin in units of the model's values."""

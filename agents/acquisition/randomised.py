@@ -10,26 +10,29 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
-from bandit_envs.basics.arguments import is_count, require
+from bandit_envs.basics.arguments import require
+from bandit_envs.basics.options import Checked, count, one_of
 from bandit_envs.basics.types import Floats, Ints
 
 from ..kernels.amplitude import unit_kernel
 from ..model.model import Model
-from ..widths.base import CheckedNumbers, OnBox
+from ..widths.base import OnBox
 from .candidates import Candidates, Rule, Slopes
 from .improvement import improvement_climbed, log_expected_improvement, standardised_slopes
 
 ON_BOX = 512  # usual number of candidates of a round
+NumArms = Annotated[int, count("it is the number of arms")]
 
 
 @dataclass(frozen=True)
-class FiniteSize(CheckedNumbers):
+class FiniteSize(Checked):
     """log N for N arms."""
 
-    count: int
+    count: NumArms
 
     def __call__(self, t: Ints) -> Floats:
         return np.full(t.shape, math.log(self.count))
@@ -127,14 +130,10 @@ class EIMS(Rule):
 
 
 @dataclass(frozen=True)
-class OfSize:
+class OfSize(Checked):
     """IRGP-UCB of N = `size`; None is the number of arms, on a box of candidates; "compact" grows with t."""
 
-    size: int | str | None = None
-
-    def __post_init__(self) -> None:
-        known = self.size in (None, "compact") or is_count(self.size)
-        require(known, "size", 'a positive integer, "compact" or None', self.size)
+    size: Annotated[int, count()] | Annotated[str, one_of("compact")] | None = None
 
     def __call__(self, model: Model) -> IRGPUCB:
         setting = model.setting

@@ -5,27 +5,30 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import reduce
+from typing import Annotated
 
 import numpy as np
 
+from bandit_envs.basics.options import PER_TRIAL, Checked, PerTrial, not_negative
 from bandit_envs.basics.types import Bools, Floats, Ints
 
 from ..beliefs.base import Belief, Fit
 from ..beliefs.points import Points
 from ..beliefs.ridges import ObservationWeights
 from ..model.model import Model
-from ..options import PerTrial
-from ..widths.base import CheckedNumbers, Width
+from ..widths.base import Bound, Deltas, NoiseStd, NoiseVariance, Width
 from ..widths.information_gain import Gamma, Realised
 from .candidates import Candidates, ConfidenceBand, Rule
 from .rules import UCB
 
 # Term that enlarges a valid half-width, (B, A), from the weights of the observations in the mean.
 Extra = Callable[[list[ObservationWeights]], Floats]
+Eps = Annotated[float, PER_TRIAL, not_negative("it bounds how far the function is from the kernel's space")]
+Budget = Annotated[float, PER_TRIAL, not_negative("it bounds the corruption of all rewards together")]
 
 
 @dataclass(frozen=True)
-class DMM(CheckedNumbers, Rule):
+class DMM(Checked, Rule):
     r"""min over a of mu_a + w_a sigma_a, bounds that hold simultaneously (Flynn & Reeb 2024, DMM-UCB).
 
     w_a^2 = (q_lambda + 2 R^2 (g_lambda + log(1 / delta)) + a B^2 - q_a) / a, q_a = a y' (K + a I)^-1 y, and
@@ -34,9 +37,9 @@ class DMM(CheckedNumbers, Rule):
     shared.
     """
 
-    bound: PerTrial
-    noise_std: PerTrial
-    delta: float = 0.1
+    bound: Bound
+    noise_std: NoiseStd
+    delta: Deltas = 0.1
 
     def __call__(self, candidates: Candidates) -> Floats:
         each = (
@@ -69,13 +72,13 @@ def dmm(model: Model, *, delta: float) -> DMM:
 
 
 @dataclass(frozen=True)
-class Misspecification(CheckedNumbers):
+class Misspecification(Checked):
     """eps sum_i n_i |S[x, i]| / lambda: the largest error of the mean by m, |m| <= eps, f = f_0 + m.
 
     It is at most eps sqrt((t - 1) / lambda) sigma. For f itself eps must be added, which changes no play.
     """
 
-    eps: float
+    eps: Eps
 
     def __call__(self, weights: list[ObservationWeights]) -> Floats:
         return self.eps * np.array([np.abs(each.share).sum(axis=0) for each in weights])
@@ -94,10 +97,10 @@ class ExactMisspecification(Misspecification):
 
 
 @dataclass(frozen=True)
-class CorruptedRewards(CheckedNumbers):
+class CorruptedRewards(Checked):
     """C / lambda max_i |S[x, i]| <= C sigma(x) / sqrt(lambda): what corruption C can do to the mean."""
 
-    budget: float
+    budget: Budget
 
     def __call__(self, weights: list[ObservationWeights]) -> Floats:
         worst = [(np.abs(each.share) / each.plays[:, None]).max(axis=0, initial=0.0) for each in weights]
@@ -120,7 +123,7 @@ class RobustUCB(Rule):
 
 
 @dataclass(frozen=True)
-class MisspecifiedWidth(CheckedNumbers):
+class MisspecifiedWidth(Checked):
     """w_t + eps sqrt((t - 1) / lambda), for f_0 where |f - f_0| <= eps (EC-GP-UCB; Bogunovic & Krause 2021).
 
     It is valid with any valid w_t for f_0: sum_i n_i |S[x, i]| / lambda <= sqrt((t - 1) / lambda) sigma(x),
@@ -129,15 +132,15 @@ class MisspecifiedWidth(CheckedNumbers):
     """
 
     width: Width
-    eps: float
-    noise_variance: PerTrial
+    eps: Eps
+    noise_variance: NoiseVariance
 
     def __call__(self, t: Ints, gain: Floats) -> Floats:
         return self.width(t, gain) + self.eps * np.sqrt((t - 1) / self.noise_variance)
 
 
 @dataclass(frozen=True)
-class CorruptedWidth(CheckedNumbers):
+class CorruptedWidth(Checked):
     """w_t + C / sqrt(lambda), for rewards changed by C in total (RGP-UCB; Bogunovic et al. 2020).
 
     It is valid with any valid w_t for clean rewards: one value changed by dy moves the mean by
@@ -145,15 +148,15 @@ class CorruptedWidth(CheckedNumbers):
     """
 
     width: Width
-    budget: float
-    noise_variance: PerTrial
+    budget: Budget
+    noise_variance: NoiseVariance
 
     def __call__(self, t: Ints, gain: Floats) -> Floats:
         return self.width(t, gain) + self.budget / np.sqrt(self.noise_variance)
 
 
 @dataclass(frozen=True)
-class TruncatedWidth(CheckedNumbers):
+class TruncatedWidth(Checked):
     """B + b_T / sqrt(lambda) (sqrt(1 + alpha) + sqrt(2 (g_{t-1} + log(1 / delta)))), for truncated rewards.
 
     For E|y|^(1 + alpha) <= v and values y 1[|y| <= b_s], b_s = v^(1 / (1 + alpha)) s^(1 / (2 (1 + alpha))):
@@ -164,11 +167,11 @@ class TruncatedWidth(CheckedNumbers):
     order 1 + alpha are finite, alpha in (0, 1].
     """
 
-    bound: PerTrial
-    largest: PerTrial
+    bound: Bound
+    largest: Annotated[PerTrial, not_negative("it is the truncation level of the last round")]
     alpha: float
-    noise_variance: PerTrial
-    delta: float = 0.1
+    noise_variance: NoiseVariance
+    delta: Deltas = 0.1
     gamma: Gamma = Realised()
 
     def __call__(self, t: Ints, gain: Floats) -> Floats:

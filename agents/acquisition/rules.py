@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
+from bandit_envs.basics.options import Checked, PerTrial, not_negative
 from bandit_envs.basics.types import Floats, Ints
 
 from ..beliefs.base import Belief
 from ..beliefs.points import Points
-from ..options import PerTrial
-from ..widths.base import CheckedNumbers, Width
+from ..widths.base import Width
 from .candidates import ZERO, Candidates, ConfidenceBand, Rule, Slopes
 from .improvement import (
     improvement_climbed,
@@ -19,6 +20,8 @@ from .improvement import (
     standardised_improvement,
     standardised_slopes,
 )
+
+Margin = Annotated[float, not_negative("it is the least improvement that counts")]
 
 
 @dataclass(frozen=True)
@@ -87,10 +90,10 @@ class RandomUCB(Rule):
 
 
 @dataclass(frozen=True)
-class ExpectedImprovement(CheckedNumbers, Rule):
+class ExpectedImprovement(Checked, Rule):
     """log E[max(f - incumbent - xi, 0)]; the logarithm, because the expectation underflows far from data."""
 
-    xi: float = 0.0
+    xi: Margin = 0.0
     unitless = True
 
     def __call__(self, candidates: Candidates) -> Floats:
@@ -118,10 +121,10 @@ class KnowledgeGradient(Rule):
 
 
 @dataclass(frozen=True)
-class ProbabilityOfImprovement(CheckedNumbers, Rule):
+class ProbabilityOfImprovement(Checked, Rule):
     """(mu - incumbent - xi) / sigma, which ranks like P(f > incumbent + xi) but does not underflow."""
 
-    xi: float = 0.01
+    xi: Margin = 0.01
     unitless = True
 
     def __call__(self, candidates: Candidates) -> Floats:

@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
-from bandit_envs.basics.arguments import require, require_at_least_one, require_not_negative
+from bandit_envs.basics.options import Checked, at_least_one, not_negative, number
 from bandit_envs.basics.types import Bools, Floats, Ints
 
 from ..kernels.amplitude import has_length_scale, inflation, shortened
@@ -25,6 +25,9 @@ FORM = "pairs"  # the posterior that is cheapest to build again: it keeps no pri
 FITS = "found"  # of the notes
 FEWEST_VALUES = 2  # one says nothing about a length-scale
 MOST_POWER = 16.0  # T^16 is a number for every horizon that is played
+MOST = number(f"at most {MOST_POWER:g}", lambda power: power <= MOST_POWER)
+Power = Annotated[float, not_negative("it is a power of t"), MOST]
+Start = Annotated[float, at_least_one("length-scales are divided by g(t) = max(start, t^g)")]
 THE_TRIAL = np.zeros(1, dtype=np.int64)
 
 Fit = list[Any] | None  # logarithms and the mean's rise; empty if it failed; None of too few values
@@ -188,15 +191,11 @@ class Learnt(Given):
 
 
 @dataclass(frozen=True)
-class LengthScaleGrowth:
+class LengthScaleGrowth(Checked):
     """g(t) = max(start, t^power), start >= 1: by how much length-scales have shrunk in round t = 1, 2, ..."""
 
-    power: float = 0.5
-    start: float = 1.0
-
-    def __post_init__(self) -> None:
-        require_power("g", self.power, "length-scales are divided by g(t) = max(start, t^g)")
-        require_at_least_one("start", self.start, "length-scales are divided by g(t) = max(start, t^g)")
+    power: Power = 0.5
+    start: Start = 1.0
 
     def __call__(self, t: int) -> float:
         """Return g(t)."""
@@ -226,9 +225,3 @@ def shrunk(first: Model, factor: float, more: float = 1.0, now: Model | None = N
     scale = factor if has_length_scale(first.kernel) else 1.0
     bound = multiple(first.rkhs_bound, more * inflation(scale, first.setting.pairs_width))
     return replace(now or first, kernel=shortened(first.kernel, scale), rkhs_bound=bound)
-
-
-def require_power(name: str, value: Any, remedy: str) -> None:
-    """Raise unless t^value is a number that does not fall with t."""
-    require_not_negative(name, value, remedy)
-    require(value <= MOST_POWER, name, f"at most {MOST_POWER:g}, a power of t ({remedy})", value)

@@ -8,16 +8,14 @@ Readable form: tests/references/budgets.py.
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, Unpack
+from typing import Annotated, Any, Unpack
 
 import numpy as np
 
 from bandit_envs.basics.arguments import (
     require_not_negative,
-    require_positive,
-    require_probability,
-    require_switch,
 )
+from bandit_envs.basics.options import positive
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.problem.setting import Setting
 
@@ -31,7 +29,7 @@ from ..model.defaults import ModelOptions
 from ..model.model import Model
 from ..model.rounds import Delivery
 from ..objectives.base import Objective, Revision, Reward
-from ..options import require_arms
+from ..options import Delta, require_arms
 from ..protocol import handles
 from ..widths.base import Width
 from ..widths.by_name import make_width
@@ -151,7 +149,7 @@ def ratio_ucb(
     *,
     width: Any = WIDTH,
     cost_width: Any = None,
-    delta: float = 0.1,
+    delta: Delta = 0.1,
     num_trials: int | None = None,
     **options: Unpack[ModelOptions],
 ) -> Agent:
@@ -167,7 +165,6 @@ def ratio_ucb(
             `width` is.
         delta: failure probability of each of the two bands.
     """
-    require_probability("delta", delta)
     own = (width if isinstance(width, float | int) else WIDTH) if cost_width is None else cost_width
     rule = make_rule("ucb", width, delta)
     if isinstance(own, float | int):  # in a setting without costs no other code validates it
@@ -197,7 +194,6 @@ def ei_per_cost(
         cooling: False takes a = 1, as in settings without a budget.
         incumbent, xi: see `gp_ei`.
     """
-    require_switch("cooling", cooling)
     objective = partial(PerCostImprovement, cooling=cooling)
     rule, best = WithMargin(ExpectedImprovement, xi), improvable(incumbent, setting)
     return assemble(Model.of(setting, **options), rule, num_trials, incumbent=best, objective=objective)
@@ -221,7 +217,7 @@ def kg_per_cost(setting: Setting, *, num_trials: int | None = None, **options: U
 def pbgi(
     setting: Setting,
     *,
-    lam: float | None = None,
+    lam: Annotated[float, positive("it is the exchange rate of a unit of cost")] | None = None,
     halving: bool = False,
     num_trials: int | None = None,
     **options: Unpack[ModelOptions],
@@ -236,8 +232,6 @@ def pbgi(
         lam: what a unit of cost is worth; default 1e-4, and 0.1 with `halving`, as in the authors' code.
         halving: PBGI-D.
     """
-    require_switch("halving", halving)
     lam = (HALVED_LAM if halving else LAM) if lam is None else lam
-    require_positive("lam", lam, "it is the exchange rate of a unit of cost")
     objective = partial(Pandora, lam=lam, halving=halving)
     return assemble(Model.of(setting, **options), Always(GittinsIndex()), num_trials, objective=objective)

@@ -13,11 +13,12 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Any, Unpack
+from typing import Annotated, Any, Unpack
 
 import numpy as np
 
-from bandit_envs.basics.arguments import require_positive, require_probability
+from bandit_envs.basics.arguments import require_positive
+from bandit_envs.basics.options import probability
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.kernels.gram import Gram
 from bandit_envs.problem.decisions import unit_grid
@@ -236,7 +237,7 @@ def gp_ucb_cpd(
     *,
     ridge: float | str | None = None,
     theta: float | None = None,
-    false_alarm_rate: float | None = None,
+    false_alarm_rate: Annotated[float, probability("it is that of a run without a change")] | None = None,
     num_trials: int | None = None,
     **options: Unpack[ChangePointOptions],
 ) -> Agent:
@@ -255,9 +256,6 @@ def gp_ucb_cpd(
     """
     if theta is not None and false_alarm_rate is not None:
         raise ValueError(f"theta must be None where false_alarm_rate is given, got {theta}")
-    if false_alarm_rate is not None:
-        remedy = "give the probability of a false alarm in a run, such as 0.1"
-        require_probability("false_alarm_rate", false_alarm_rate, remedy)
     given = options.get("xi_squared", PAPER_XI_SQUARED), false_alarm_rate, theta, ridge
     known = {"reading": options.get("reading", "experiments"), "noise_std": options.get("noise_std")}
     watch = CalibratedAlarm(Model.of_reward(setting, options), *given, **known)

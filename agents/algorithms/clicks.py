@@ -16,7 +16,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from bandit_envs.basics.arguments import require, require_not_negative, require_probability
+from bandit_envs.basics.arguments import require, require_not_negative
 from bandit_envs.basics.types import Bools, Floats, Ints
 from bandit_envs.laws.delays import Conversions
 from bandit_envs.laws.outcomes import BernoulliOutcomes, OutcomeLaw
@@ -34,7 +34,7 @@ from ..model.model import Model
 from ..model.rounds import ByRound, Delivery, shares_of_rounds
 from ..named import name_or_other
 from ..objectives.base import Band, Reward
-from ..options import PerTrial, require_left_out
+from ..options import Delta, PerTrial, require_left_out
 from ..posteriors.laplace import NODE_SHARES, NODES, Laplace, OutcomeLikelihood, PlayedRows, curved
 from ..posteriors.latent import LatentPlays, LatentPosterior, PlayOutcomes
 from ..protocol import handles, states_propensities
@@ -230,7 +230,7 @@ def laplace_ucb(
     setting: Setting,
     *,
     band: float | str = 1.0,
-    delta: float = 0.1,
+    delta: Delta = 0.1,
     num_trials: int | None = None,
     **options: Unpack[ModelOptions],
 ) -> Agent:
@@ -245,7 +245,6 @@ def laplace_ucb(
             bounded norm with probability 1 - delta, with Gaussian noise that of the width "amm".
         delta: failure probability of the band.
     """
-    require_probability("delta", delta, "it is the failure probability of the band")
     name, number = name_or_other("band", band, (MIXTURE,), f'a number or "{MIXTURE}"')
     if name is None:
         require_not_negative("band", number, "it multiplies the latent std")

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Unpack
+from typing import Annotated, Any, Unpack
 
-from bandit_envs.basics.arguments import require, require_choice
+from bandit_envs.basics.arguments import require
+from bandit_envs.basics.options import one_of
 from bandit_envs.problem.setting import Setting
 
 from ..acquisition.by_name import IMPROVED, UNITLESS, make_rule, own_rule
@@ -37,7 +38,7 @@ IMPROVING = ("ei", "pi")  # the rules that use an incumbent
 def gp_agent(
     setting: Setting,
     *,
-    goal: str = "regret",
+    goal: Annotated[str, one_of(*GOALS)] = "regret",
     like: Any = None,
     parts: Options | None = None,
     rule: Any = None,
@@ -127,7 +128,6 @@ def gp_agent(
     their_options = (rule_options, belief_options, constraint_options, restart_options)
     parts_left_out = context and all(each is None for each in (*of_rule, *their_options))
     given = {name: value for name, value in options.items() if value is not None}
-    require_choice("goal", goal, GOALS)
     of_real = RealParts.of(parts)
     earlier = None if like is None else EarlierTasks.of(checked_results(like, setting), *sides(setting))
     model = suited(setting, given) if parts_left_out and goal == REGRET else None

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import warnings
 from functools import partial
-from typing import Any, Unpack
+from typing import Annotated, Any, Unpack
 
-from bandit_envs.basics.arguments import require_choice
+from bandit_envs.basics.options import one_of
 from bandit_envs.problem.setting import Setting
 
 from ..acquisition.by_name import Always, WithWidth
@@ -40,7 +40,7 @@ def gp_ucb_noiseless_constraints(
     *,
     psi: str = "exponential",
     psi_options: dict[str, float] | None = None,
-    inner: str = "ucb",
+    inner: Annotated[str, one_of("ucb", "thompson")] = "ucb",
     delta: float = 0.1,
     gamma: Any = "realised",
     num_trials: int | None = None,
@@ -71,7 +71,7 @@ def gp_ucb_noisy_constraints(
     setting: Setting,
     *,
     step: float | None = None,
-    inner: str = "ucb",
+    inner: Annotated[str, one_of("ucb", "thompson")] = "ucb",
     delta: float = 0.1,
     gamma: Any = "realised",
     num_trials: int | None = None,
@@ -92,7 +92,6 @@ def gp_ucb_noisy_constraints(
 
 
 def _assemble(parts: PenalisedParts, inner: str, gamma: Any, num_trials: int | None) -> Agent:
-    require_choice("inner", inner, ("ucb", "thompson"))
     width_of = partial(improved_width, gamma=gamma, delta=parts.delta, union=2 if inner == "thompson" else 1)
     rule_of = WithWidth(Thompson if inner == "thompson" else UCB, width_of)
     kinds = in_epochs(parts.incumbent_first) | learnt_separately(parts.model, parts.separate)

@@ -11,9 +11,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from numbers import Real
-from typing import Any, Unpack
+from typing import Annotated, Any, Unpack
 
-from bandit_envs.basics.arguments import require, require_choice, require_integer, written_as
+from bandit_envs.basics.arguments import require, require_choice, written_as
+from bandit_envs.basics.options import whole
 from bandit_envs.problem.setting import Setting
 
 from ..acquisition.by_name import Always, Starting, WithWidth
@@ -115,7 +116,7 @@ def gp_bucb(
     setting: Setting,
     *,
     width: str | float | Width = 1.0,
-    start: int = 0,
+    start: Annotated[int, whole(0, "it is the number of first rounds of uncertainty sampling")] = 0,
     num_trials: int | None = None,
     **options: Unpack[WidthOptions],
 ) -> Agent:
@@ -125,7 +126,6 @@ def gp_bucb(
         width: a name of `make_width` or a number; the theory multiplies it by exp(C).
         start: rounds of uncertainty sampling at the beginning, which keep C small.
     """
-    require_integer("start", start, 0, "it is the number of first rounds of uncertainty sampling")
     rule, parts = partial(_ucb_after, start), {"belief": Hallucinated}
     return upper_bound(setting, num_trials, parts, rule=rule, width=width, **options)
 

@@ -9,12 +9,13 @@ Readable form: tests/references/duels.py.
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, Unpack
+from typing import Annotated, Any, Unpack
 
 import numpy as np
 from scipy.special import expit
 
-from bandit_envs.basics.arguments import is_number, require
+from bandit_envs.basics.arguments import require
+from bandit_envs.basics.options import positive
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.problem.setting import Setting
 
@@ -97,8 +98,8 @@ class PhasesOfPairs(DuelAgent):
 def mr_lpf(
     setting: Setting,
     *,
-    penalty: float = 0.25,
-    band: float | None = None,
+    penalty: Annotated[float, positive("it weighs the norm of f")] = 0.25,
+    band: Annotated[float, positive("it multiplies a standard deviation")] | None = None,
     delta: float = 0.1,
     num_trials: int | None = None,
     **options: Unpack[DuelOptions],
@@ -118,8 +119,5 @@ def mr_lpf(
     """
     lasting = not (setting.duel and setting.has_contexts)
     require(lasting, "setting", 'without contexts: arms leave for good; take "maxminlcb"', "contexts")
-    require(is_number(penalty) and penalty > 0, "penalty", "a positive number", penalty)
-    if band is not None:
-        require(is_number(band) and band > 0, "band", "a positive number or None", band)
     make = partial(PhasesOfPairs, penalty=penalty, band=band)
     return duellist(make, setting, num_trials, delta=delta, **options)

@@ -15,11 +15,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import partial
-from typing import Any, Unpack
+from typing import Annotated, Any, Unpack
 
 import numpy as np
 
-from bandit_envs.basics.arguments import is_integer, is_number, require, require_positive, require_probability
+from bandit_envs.basics.arguments import is_integer, is_number, require, require_probability
+from bandit_envs.basics.options import count, positive, probability
 from bandit_envs.basics.types import Bools, Floats, Ints
 from bandit_envs.laws.delays import PoissonDelay
 from bandit_envs.problem.feedback import Feedback
@@ -39,13 +40,15 @@ from ..model.defaults import ModelOptions, rests_on_default
 from ..model.model import Model
 from ..model.rounds import Delivery
 from ..named import is_name, name_or_other
-from ..options import require_absent, require_arms, require_once, typed
+from ..options import Delta, require_absent, require_arms, require_once, typed
 from ..protocol import handles
 from ..restarts.base import BatchEnds, SubExponential, Wait, doubling_lengths, growing_lengths, quantile_wait
 from ..widths.bounded_norm import ConstantBand, PlainBand, SplitBand
 
 BANDS = {"split": SplitBand, "plain": PlainBand}
 FIRST = 16  # plays of the first batch where batches double
+Late = Annotated[float, probability("it is 3/2 of the probability that a play is late")]
+FirstBatch = Annotated[int, count("it is the number of plays of the first batch")]
 WAITS = ("quantile", "sub-exponential", "max_delay")
 TIE = 1e-9  # in prior stds
 HERE = np.zeros(1, dtype=np.int64)  # index of the single trial
@@ -71,7 +74,7 @@ def bpe(setting: Setting, *, num_trials: int | None = None, **options: Unpack[El
 def phased_elimination(
     setting: Setting,
     *,
-    first: int = FIRST,
+    first: FirstBatch = FIRST,
     num_trials: int | None = None,
     **options: Unpack[EliminationOptions],
 ) -> Agent:
@@ -90,7 +93,7 @@ def phased_elimination(
 def reds(
     setting: Setting,
     *,
-    first: int = FIRST,
+    first: FirstBatch = FIRST,
     num_trials: int | None = None,
     **options: Unpack[EliminationOptions],
 ) -> Agent:
@@ -153,7 +156,7 @@ def bpe_delay(
     setting: Setting,
     *,
     wait: str | int | None = None,
-    late: float = 0.01,
+    late: Late = 0.01,
     num_trials: int | None = None,
     **options: Unpack[EliminationOptions],
 ) -> Agent:
@@ -175,7 +178,6 @@ def bpe_delay(
 
 
 def _wait(setting: Setting, wait: Any, late: float) -> Wait:
-    require_probability("late", late)
     if is_integer(wait):
         require(wait >= 0, "wait", "0 or a positive integer", wait)
         return lambda t: int(wait)
@@ -270,8 +272,8 @@ class SupKernelUCB(ArmAgent):
 def sup_kernel_ucb(
     setting: Setting,
     *,
-    band: float | None = None,
-    delta: float = 0.1,
+    band: Annotated[float, positive("it multiplies a standard deviation")] | None = None,
+    delta: Delta = 0.1,
     num_trials: int | None = None,
     **options: Unpack[ModelOptions],
 ) -> SupKernelUCB | TrialList:
@@ -283,9 +285,6 @@ def sup_kernel_ucb(
     require_arms(setting, "they are left out by stages")
     require_absent(options, ("initial", "refit_every"), "stages choose plays")
     require_once(options, "stages choose plays")
-    require_probability("delta", delta)
-    if band is not None:
-        require_positive("band", band, "it multiplies a standard deviation")
     model, own = Model.of(setting, **options), "plain" if band is None else band
     band_of = partial(_band_of, own, delta, setting.horizon)
     return each_trial(lambda trial: SupKernelUCB(model.of_trial(trial), band_of), num_trials)

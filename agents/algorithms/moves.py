@@ -11,11 +11,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import partial
-from typing import Any, Unpack
+from typing import Annotated, Any, Unpack
 
 import numpy as np
 
-from bandit_envs.basics.arguments import require_integer, require_not_negative
+from bandit_envs.basics.options import count, not_negative
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.laws.movement import Movement, Travel
 from bandit_envs.problem.setting import Setting
@@ -75,8 +75,8 @@ def batch_and_sort(
 def permuted_elimination(
     setting: Setting,
     *,
-    variation: float | None = None,
-    restart_every: int | None = None,
+    variation: Annotated[float, not_negative("it is a change of the function a round")] | None = None,
+    restart_every: Annotated[int, count("it is the number of rounds between restarts")] | None = None,
     delta: float = 0.1,
     num_trials: int | None = None,
     **options: Unpack[ModelOptions],
@@ -101,10 +101,7 @@ def permuted_elimination(
     require_plan(setting, delta, options, REMEDY)
     model = Model.of(without_contexts(setting), **options)
     rate = (RATE * model.prior_std if setting.may_change else 0.0) if variation is None else variation
-    require_not_negative("variation", rate, "it is a change of the function a round")
-    if restart_every is not None:
-        require_integer("restart_every", restart_every, 1, "it is the number of rounds between restarts")
-    elif rate:
+    if restart_every is None and rate:
         restart_every = max(1, math.ceil((model.prior_std / rate) ** (2.0 / 3.0)))
     phases = phases_of(setting.horizon, restart_every or setting.horizon, rate)
     band_of = partial(DriftBand.of, delta=delta, values=model.gram.size * len(phases))

@@ -7,11 +7,11 @@ constraints; its guarantees ask for convex costs.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from bandit_envs.basics.arguments import require_not_negative, require_scale
+from bandit_envs.basics.options import SQUARED_SCALE, not_negative, positive
 from bandit_envs.basics.types import Bools, Floats
 from bandit_envs.problem.feedback import Feedback
 from bandit_envs.problem.setting import Setting
@@ -167,9 +167,9 @@ def bandit_oco(
     setting: Setting,
     *,
     points: int = 1,
-    eta: float | None = None,
-    zeta: float | None = None,
-    delta_reg: float | None = None,
+    eta: Annotated[float, not_negative("it is the size of a step")] | None = None,
+    zeta: Annotated[float, positive("it is the distance from their centre"), SQUARED_SCALE] | None = None,
+    delta_reg: Annotated[float, not_negative("it makes the multipliers decay")] | None = None,
     num_trials: int | None = None,
 ) -> BanditOCO | TrialList:
     """Bandit OCO: saddle-point descent on estimated gradients (after Cao & Liu 2018).
@@ -191,9 +191,6 @@ def bandit_oco(
     eta, zeta, delta_reg = (
         tuned if value is None else value for value, tuned in zip(given, TUNED[points], strict=True)
     )
-    require_not_negative("eta", eta, "it is the size of a step")
-    require_not_negative("delta_reg", delta_reg, "it makes the multipliers decay")
-    require_scale("zeta", zeta, "it is the distance of the plays from their centre")
     if zeta >= HALF_WIDTH:
         raise ValueError(f"zeta must be below {HALF_WIDTH:g}, half the width of [0, 6]; got {zeta}")
     step, radius = eta / HALF_WIDTH**2, zeta / HALF_WIDTH

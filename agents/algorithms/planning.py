@@ -8,18 +8,11 @@ earns more. RAHBO finds arms of a large mean and little noise (Makarova et al. 2
 from __future__ import annotations
 
 import math
-from typing import Unpack
+from typing import Annotated, Unpack
 
 import numpy as np
 
-from bandit_envs.basics.arguments import (
-    is_number,
-    require,
-    require_choice,
-    require_integer,
-    require_not_negative,
-    require_probability,
-)
+from bandit_envs.basics.options import not_negative, number, one_of, whole
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.problem.setting import Setting
 
@@ -34,6 +27,7 @@ from ..model.choice import argmax_with_ties
 from ..model.defaults import ModelOptions
 from ..model.model import Model
 from ..model.rounds import Delivery
+from ..options import Delta
 from ..protocol import handles
 from ..widths.by_name import make_gamma
 
@@ -122,10 +116,10 @@ class RGPPE(PlanningAgent):
 def rgp_pe(
     setting: Setting,
     *,
-    budget: float | None = None,
-    eta: float = 2.0,
-    extra: str = "sharp",
-    delta: float = 0.1,
+    budget: Annotated[float, not_negative("it bounds the corruption of all rewards")] | None = None,
+    eta: Annotated[float, number("above 1, by which determinants grow", lambda eta: eta > 1.0)] = 2.0,
+    extra: Annotated[str, one_of(*EXTRAS)] = "sharp",
+    delta: Delta = 0.1,
     num_trials: int | None = None,
     **options: Unpack[ModelOptions],
 ) -> RGPPE | TrialList:
@@ -144,11 +138,7 @@ def rgp_pe(
             / (l psi sqrt(lambda)), where lambda is printed for its root, which fails for lambda > 1;
             "heuristic", C sigma / sqrt(u) of the experiments, which loses the theorem.
     """
-    require_choice("extra", extra, EXTRAS)
-    require_probability("delta", delta)
-    require(is_number(eta) and eta > 1.0, "eta", "above 1, by which determinants grow", eta)
     most = (setting.corruption or 0.0) if budget is None else budget
-    require_not_negative("budget", most, "it bounds the corruption of all rewards")
     model = plain_model(setting, **options)
     gain = np.max(make_gamma("bound", model)(np.array([model.setting.horizon]), np.zeros(1)))
     given = most, eta, math.log(eta) / (2.0 * gain), extra, delta
@@ -245,10 +235,10 @@ class RAHBO(PlanningAgent):
 def rahbo(
     setting: Setting,
     *,
-    alpha: float = 1.0,
-    repeats: int = REPEATS,
-    explore: int = 0,
-    reading: str = "paper",
+    alpha: Annotated[float, not_negative("it is the price of variance")] = 1.0,
+    repeats: Annotated[int, whole(2, "a sample variance needs two values")] = REPEATS,
+    explore: Annotated[int, whole(0, "it is a number of choices")] = 0,
+    reading: Annotated[str, one_of(*READINGS)] = "paper",
     num_trials: int | None = None,
     **options: Unpack[ModelOptions],
 ) -> RAHBO | TrialList:
@@ -265,9 +255,5 @@ def rahbo(
         reading: what is taken for the noise of f: the upper bound of rho^2 as in Algorithm 1 ("paper"), or
             the sample variance of the k values, as in the authors' code ("code").
     """
-    require_not_negative("alpha", alpha, "it is the price of variance")
-    require_integer("repeats", repeats, 2, "a sample variance needs two values")
-    require_integer("explore", explore, 0, "it is a number of choices")
-    require_choice("reading", reading, READINGS)
     model = plain_model(setting, **options)
     return each_trial(lambda i: RAHBO(model.of_trial(i), alpha, repeats, explore, reading), num_trials)

@@ -7,16 +7,11 @@ are at most 0 come first.
 from __future__ import annotations
 
 import abc
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
-from bandit_envs.basics.arguments import (
-    require_integer,
-    require_not_negative,
-    require_probability,
-    require_scale,
-)
+from bandit_envs.basics.options import SQUARED_SCALE, count, not_negative, positive, probability, whole
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.problem.setting import Setting
 
@@ -30,6 +25,9 @@ DIGITS = 6  # of features and values: trees hang on the last bit, which a change
 CANDIDATES = 2000  # arms that trees look at in a round, beside those that were played
 SHARE = 5 / 6  # of the features among which a split is sought (Hutter et al. 2011)
 LIKELY = 0.5
+Share = Annotated[float, probability("it is a share of the rounds")]
+NumPlays = Annotated[int, count("it is a number of plays")]
+NumTrees = Annotated[int, whole(2, "a std needs two")]
 FEWEST = 2  # delivered values that have a std, and that a tree can split
 
 
@@ -105,7 +103,7 @@ def one_of_least(gap: Floats, number: int, rng: np.random.Generator) -> int:
 @states_propensities
 @handles(*FEATURES)
 def epsilon_greedy(
-    setting: Setting, *, epsilon: float = 0.1, num_trials: int | None = None
+    setting: Setting, *, epsilon: Share = 0.1, num_trials: int | None = None
 ) -> EpsilonGreedy | TrialList:
     """Epsilon-greedy: mostly the arm of the best mean, else one that was not played: a reference.
 
@@ -115,7 +113,6 @@ def epsilon_greedy(
     Args:
         epsilon: share of the rounds in which an arm that was not played is drawn, any if all were.
     """
-    require_probability("epsilon", epsilon)
     return each_trial(lambda _: EpsilonGreedy(setting, 1, epsilon), num_trials)
 
 
@@ -123,9 +120,9 @@ def epsilon_greedy(
 def local_search(
     setting: Setting,
     *,
-    initial: int = 10,
-    explore: float = 0.3,
-    nearest: int = 30,
+    initial: NumPlays = 10,
+    explore: Share = 0.3,
+    nearest: Annotated[int, count("it is a number of arms")] = 30,
     num_trials: int | None = None,
 ) -> LocalSearch | TrialList:
     """Local search: random plays, then the arm of the best mean or one near to it: a reference.
@@ -137,9 +134,6 @@ def local_search(
         explore: share of the later rounds in which a near arm is played.
         nearest: arms that are near to the best.
     """
-    require_integer("initial", initial, 1, "it is a number of plays")
-    require_integer("nearest", nearest, 1, "it is a number of arms")
-    require_probability("explore", explore)
     return each_trial(lambda _: LocalSearch(setting, initial, explore, nearest), num_trials)
 
 
@@ -176,7 +170,11 @@ class LinUCB(ReferenceAgent):
 
 @handles(*FEATURES)
 def lin_ucb(
-    setting: Setting, *, alpha: float = 1.0, ridge: float = 1.0, num_trials: int | None = None
+    setting: Setting,
+    *,
+    alpha: Annotated[float, not_negative("it is a multiplier of a deviation")] = 1.0,
+    ridge: Annotated[float, positive("it is a prior precision"), SQUARED_SCALE] = 1.0,
+    num_trials: int | None = None,
 ) -> LinUCB | TrialList:
     """LinUCB: an optimistic linear model of the features of context and arm (Li et al. 2010): a reference.
 
@@ -184,8 +182,6 @@ def lin_ucb(
         alpha: width, in stds of the delivered values.
         ridge: lambda.
     """
-    require_not_negative("alpha", alpha, "it is a multiplier of a deviation")
-    require_scale("ridge", ridge, "it is a prior precision")
     return each_trial(lambda _: LinUCB(setting, alpha, ridge), num_trials)
 
 
@@ -263,7 +259,7 @@ class ForestEI(ForestAgent):
 
 @handles(*FEATURES)
 def forest_thompson(
-    setting: Setting, *, initial: int = 10, num_trials: int | None = None
+    setting: Setting, *, initial: NumPlays = 10, num_trials: int | None = None
 ) -> ForestThompson | TrialList:
     """Thompson sampling with a random forest: the best arm of one bootstrapped tree: a reference.
 
@@ -272,13 +268,12 @@ def forest_thompson(
     Args:
         initial: random first plays, without repetition.
     """
-    require_integer("initial", initial, 1, "it is a number of plays")
     return each_trial(lambda _: ForestThompson(setting, initial), num_trials)
 
 
 @handles(*FEATURES)
 def forest_ei(
-    setting: Setting, *, initial: int = 10, trees: int = 10, num_trials: int | None = None
+    setting: Setting, *, initial: NumPlays = 10, trees: NumTrees = 10, num_trials: int | None = None
 ) -> ForestEI | TrialList:
     """Expected improvement with a random forest (Hutter et al. 2011), without SMAC's search: a reference.
 
@@ -289,6 +284,4 @@ def forest_ei(
         initial: random first plays, without repetition.
         trees: of the forest, which is fitted anew in every round; SMAC has 10.
     """
-    require_integer("initial", initial, 1, "it is a number of plays")
-    require_integer("trees", trees, 2, "a std needs two")
     return each_trial(lambda _: ForestEI(setting, initial, trees), num_trials)

@@ -10,17 +10,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import Any, Unpack
+from typing import Annotated, Any, Unpack
 
 import numpy as np
 
-from bandit_envs.basics.arguments import (
-    is_number,
-    require,
-    require_choice,
-    require_not_negative,
-    require_positive,
-)
+from bandit_envs.basics.options import not_negative, number, one_of, positive, positive_fraction
 from bandit_envs.basics.types import Bools, Floats, Ints
 from bandit_envs.problem.setting import Setting
 
@@ -47,6 +41,8 @@ from .classic import WidthOptions, upper_bound
 ROUNDING = 1e-9  # relative, of a distance
 EXTRAS = ("sharp", "paper")
 FURTHEST = 1e6  # beyond 1 all arms are near
+NEAR = number(f"a number up to {FURTHEST:g}, in ranges of features", lambda eps: eps <= FURTHEST)
+Distance = Annotated[float, not_negative("it is a distance"), NEAR]
 
 
 class Truncated(Objective):
@@ -82,9 +78,7 @@ def truncation(moment: Floats, alpha: float, t: int) -> Floats:
 
 def moment_of(model: Model, alpha: float, moment: float | None) -> Floats:
     """Return v, (1,) or (B,): the given one, or (f_max^2 + R^2)^((1 + alpha) / 2), f_max = B s, by Jensen."""
-    require(0.0 < alpha <= 1.0, "alpha", "in (0, 1]: moments of order 1 + alpha are finite", alpha)
     if moment is not None:
-        require_positive("moment", moment, "it bounds E|y|^(1 + alpha)")
         return np.atleast_1d(np.asarray(moment, dtype=np.float64))
     apart = float(np.abs(model.prior_mean - np.mean(model.prior_mean)).max())
     largest = np.multiply(model.rkhs_bound, model.prior_std) + apart
@@ -118,7 +112,7 @@ def ec_gp_ucb(
     setting: Setting,
     *,
     eps: float | None = None,
-    extra: str = "sharp",
+    extra: Annotated[str, one_of(*EXTRAS, "exact")] = "sharp",
     width: str | float | Width = "amm",
     delta: float = 0.1,
     num_trials: int | None = None,
@@ -133,7 +127,6 @@ def ec_gp_ucb(
             favours the other arms.
         width: of the clean band, see `gp_ucb`.
     """
-    require_choice("extra", extra, (*EXTRAS, "exact"))
     far = (setting.misspecification or 0.0) if eps is None else eps
     rule_of = partial(_misspecified, eps=far, extra=extra, width=width, delta=delta)
     return assemble(Model.of(setting, **options), rule_of, num_trials, belief=EquallyWeighted)
@@ -144,7 +137,7 @@ def rgp_ucb(
     setting: Setting,
     *,
     budget: float | None = None,
-    extra: str = "sharp",
+    extra: Annotated[str, one_of(*EXTRAS)] = "sharp",
     width: str | float | Width = "amm",
     delta: float = 0.1,
     num_trials: int | None = None,
@@ -157,7 +150,6 @@ def rgp_ucb(
         extra: "sharp", the exact worst case, or "paper", C / sqrt(lambda) sigma.
         width: of the clean band, see `gp_ucb`.
     """
-    require_choice("extra", extra, EXTRAS)
     most = (setting.corruption or 0.0) if budget is None else budget
     rule_of = partial(_corrupted, budget=most, extra=extra, width=width, delta=delta)
     return assemble(Model.of(setting, **options), rule_of, num_trials, belief=EquallyWeighted)
@@ -167,8 +159,8 @@ def rgp_ucb(
 def tgp_ucb(
     setting: Setting,
     *,
-    alpha: float = 1.0,
-    moment: float | None = None,
+    alpha: Annotated[float, positive_fraction("moments of order 1 + alpha are finite")] = 1.0,
+    moment: Annotated[float, positive("it bounds E|y|^(1 + alpha)")] | None = None,
     delta: float = 0.1,
     num_trials: int | None = None,
     **options: Unpack[ModelOptions],
@@ -243,7 +235,7 @@ def _lower(agent: GPAgent, context: Ints) -> Floats:
 def stable_opt(
     setting: Setting,
     *,
-    eps: float = 0.05,
+    eps: Distance = 0.05,
     width: str | float | Width = "finite-set",
     num_trials: int | None = None,
     **options: Unpack[WidthOptions],
@@ -261,9 +253,6 @@ def stable_opt(
             arms.
     """
     require_arms(setting, "they have neighbours")
-    require_not_negative("eps", eps, "it is a distance")
-    near = is_number(eps) and eps <= FURTHEST
-    require(near, "eps", f"a number up to {FURTHEST:g}, in ranges of features", eps)
     require_absent(options, ("refit_every",), "fears change with bands")
     require_once(options, "fears change with bands")
     parts = {"domain": StableArms, "objective": partial(WorstNearby, eps=eps)}

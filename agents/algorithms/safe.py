@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Unpack
+from typing import Annotated, Any, Unpack
 
 import numpy as np
 
-from bandit_envs.basics.arguments import require_integer
+from bandit_envs.basics.options import whole
 from bandit_envs.basics.types import Bools, Floats, Ints
 from bandit_envs.problem.setting import Setting
 
@@ -92,7 +92,7 @@ def safeopt(setting: Setting, *, num_trials: int | None = None, **options: Unpac
 def stageopt(
     setting: Setting,
     *,
-    rounds: int | None = None,
+    rounds: Annotated[int, whole(0, "it is the length of the first stage")] | None = None,
     patience: int = 10,
     sets: str = "bands",
     num_trials: int | None = None,
@@ -106,7 +106,6 @@ def stageopt(
         sets: what finds S, see `SafeSpec`.
     """
     until = setting.horizon * 4 // 5 if rounds is None else rounds
-    require_integer("rounds", until, 0, "it is the length of the first stage")
     rule = partial(StageOpt, rounds=until)
     return safely(setting, rule, num_trials, sets=sets, patience=patience, **options)
 
@@ -126,7 +125,7 @@ def losbo(setting: Setting, *, num_trials: int | None = None, **options: Unpack[
 def ise(
     setting: Setting,
     *,
-    rounds: int | None = None,
+    rounds: Annotated[int, whole(0, "it is the number of rounds that explore")] | None = None,
     num_trials: int | None = None,
     **options: Unpack[SetsOptions],
 ) -> Agent:
@@ -139,7 +138,6 @@ def ise(
         rounds: how many of them explore; default half of the horizon.
     """
     until = setting.horizon // 2 if rounds is None else rounds
-    require_integer("rounds", until, 0, "it is the number of rounds that explore")
     return safely(setting, partial(ISE, rounds=until), num_trials, **options)
 
 

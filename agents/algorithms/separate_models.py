@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any, TypedDict, Unpack
+from typing import Annotated, Any, TypedDict, Unpack
 
-from bandit_envs.basics.arguments import require, require_choice
+from bandit_envs.basics.arguments import require
+from bandit_envs.basics.options import one_of
 from bandit_envs.problem.setting import Setting
 
 from ..acquisition.by_name import make_rule
@@ -20,7 +21,7 @@ from ..beliefs.by_name import make_belief, make_cost_belief
 from ..model.defaults import least_reward
 from ..model.model import Model
 from ..objectives.parts import PenalisedParts, SeparateModelsOptions
-from ..objectives.penalties import RHO, ConstantPrice, Growing, Infinite
+from ..objectives.penalties import RHO, ConstantPrice, Growing, Infinite, Price
 from ..objectives.primal_dual import CAP, Dual, primal_dual_parts, rectified_parts
 from ..objectives.separate_models import CostModelSpec
 from ..options import typed
@@ -139,7 +140,7 @@ def pdcbo(
 def ckb(
     setting: Setting,
     *,
-    rule: str = "ucb",
+    rule: Annotated[str, one_of(*RULES)] = "ucb",
     step: float | None = None,
     cap: float = CAP,
     clip: float | None = None,
@@ -161,7 +162,6 @@ def ckb(
         clip: see `Dual`; default off.
         width: of both; default 3, and with "ts" 1.
     """
-    require_choice("rule", rule, tuple(RULES))
     parts_of = partial(primal_dual_parts, dual=Dual(step, cap, observed=False, estimate=rule, clip=clip))
     default = 1.0 if rule == "ts" else 3.0
     own = default if width is None else width
@@ -218,7 +218,7 @@ def rpol(
 def epbo(
     setting: Setting,
     *,
-    rho: float = RHO,
+    rho: Price = RHO,
     rule: str = "ucb",
     width: Any = WIDTH,
     num_trials: int | None = None,

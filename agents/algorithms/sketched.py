@@ -12,11 +12,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Unpack
+from typing import Annotated, Unpack
 
 import numpy as np
 
-from bandit_envs.basics.arguments import require_at_least_one, require_choice, require_positive
+from bandit_envs.basics.options import at_least_one, one_of, positive
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.problem.setting import Setting
 
@@ -34,6 +34,7 @@ from ..protocol import handles
 from ..widths.bounded_norm import BBKBWidth, BKBWidth
 
 READINGS = ("code", "paper")
+Size = Annotated[float, positive("it scales the size of dictionaries; the authors take 2 to 10")]
 
 
 class Sketched(Belief):
@@ -96,8 +97,8 @@ class Sketched(Belief):
 def bkb(
     setting: Setting,
     *,
-    size: float = 10.0,
-    reading: str = "code",
+    size: Size = 10.0,
+    reading: Annotated[str, one_of(*READINGS)] = "code",
     delta: float = 0.1,
     num_trials: int | None = None,
     **options: Unpack[ModelOptions],
@@ -115,8 +116,6 @@ def bkb(
         reading: "code" draws once per point, "paper" once per play.
         delta: failure probability, for such a q; 0.5 in the authors' experiments.
     """
-    require_positive("size", size, "it scales the size of dictionaries; the authors take 2 to 10")
-    require_choice("reading", reading, READINGS)
     model, belief = _sketched_model(setting, options), partial(Sketched, size=size, reading=reading)
     return assemble(model, WithWidth(UCB, partial(BKBWidth.of, delta=delta)), num_trials, belief=belief)
 
@@ -125,8 +124,8 @@ def bkb(
 def bbkb(
     setting: Setting,
     *,
-    size: float = 10.0,
-    growth: float = 2.0,
+    size: Size = 10.0,
+    growth: Annotated[float, at_least_one("a batch ends where variances may have shrunk by it")] = 2.0,
     delta: float = 0.1,
     num_trials: int | None = None,
     **options: Unpack[ModelOptions],
@@ -140,8 +139,6 @@ def bbkb(
         growth: C, 2 in the authors' experiments.
         delta: failure probability, for a q as large as the theorem's.
     """
-    require_positive("size", size, "it scales the size of dictionaries; the authors take 2 to 10")
-    require_at_least_one("growth", growth, "a batch ends where variances may have shrunk by it")
     belief = partial(Sketched, size=size, growth=growth)
     rule_of = WithWidth(UCB, partial(BBKBWidth.of, growth=growth, delta=delta))
     return assemble(_sketched_model(setting, options), rule_of, num_trials, belief=belief)

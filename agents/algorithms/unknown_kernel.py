@@ -11,25 +11,26 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Unpack
+from typing import Annotated, Any, Unpack
 
 import numpy as np
 
-from bandit_envs.basics.arguments import is_number, require, require_choice, require_probability
+from bandit_envs.basics.arguments import is_number, require
+from bandit_envs.basics.options import one_of
 from bandit_envs.basics.types import Bools, Floats, Ints
 from bandit_envs.problem.setting import Setting
 
 from ..acquisition.by_name import WithWidth
 from ..acquisition.rules import UCB
 from ..agent.assembly import Agent, TrialList, assemble
-from ..agent.assumptions import LengthScaleGrowth, Shrinking, require_power, shrunk
+from ..agent.assumptions import LengthScaleGrowth, Power, Shrinking, Start, shrunk
 from ..agent.gp_agent import TIE, GPAgent
 from ..agent.model_ensemble import ModelEnsemble, together
 from ..kernels.amplitude import has_length_scale, order_of
 from ..model.choice import argmax_with_ties
 from ..model.defaults import ModelOptions
 from ..model.model import Model
-from ..options import require_left_out, require_once
+from ..options import Delta, require_left_out, require_once
 from ..protocol import handles
 from ..widths.by_name import improved_width, make_width
 
@@ -38,6 +39,7 @@ WIDTHS = {  # for functions of bounded norm, with the gain that is realised
     "self-normalised": partial(make_width, "self-normalised"),
     "improved": improved_width,
 }
+BoundedWidth = Annotated[str, one_of(*WIDTHS)]
 FIRST = 5  # shorter candidates that are open from the start
 ROUNDING = 1e-9  # relative: theta_0 / g(t) itself is among the candidates
 TIED = 1e-9  # of the largest regret bound
@@ -47,11 +49,11 @@ TIED = 1e-9  # of the largest regret bound
 def a_gp_ucb(
     setting: Setting,
     *,
-    g: float = 0.5,
-    b: float = 0.0,
-    start: float = 1.0,
-    width: str = "amm",
-    delta: float = 0.1,
+    g: Power = 0.5,
+    b: Power = 0.0,
+    start: Start = 1.0,
+    width: BoundedWidth = "amm",
+    delta: Delta = 0.1,
     num_trials: int | None = None,
     **options: Unpack[ModelOptions],
 ) -> Agent:
@@ -69,7 +71,6 @@ def a_gp_ucb(
         delta: failure probability of a round's band, for that round's kernel.
     """
     model = _fixed_model(setting, {"form": "pairs", **options})  # the form that is cheapest to rebuild
-    require_power("b", b, "the norm grows by t^b")
     grows, more = LengthScaleGrowth(g, start), LengthScaleGrowth(b)
     return assemble(model, _bands(width, delta), num_trials, assumptions=partial(Shrinking, g=grows, b=more))
 
@@ -79,9 +80,9 @@ def lb_gp_ucb(
     setting: Setting,
     *,
     scales: Any = None,
-    g: float = 0.5,
-    width: str = "amm",
-    delta: float = 0.1,
+    g: Power = 0.5,
+    width: BoundedWidth = "amm",
+    delta: Delta = 0.1,
     num_trials: int | None = None,
     **options: Unpack[ModelOptions],
 ) -> ModelEnsemble | TrialList:
@@ -97,7 +98,6 @@ def lb_gp_ucb(
         scales: multiples of theta_0 in place of the schedule, all open from the start.
         g: power of t. The authors fit theta_0 by marginal likelihood to ten first plays; ours is the model's.
     """
-    require_probability("delta", delta)
     model = _fixed_model(setting, options)
     if scales is None:
         schedule = _schedule(model, g)
@@ -117,8 +117,8 @@ def pe_gp_ucb(
     setting: Setting,
     *,
     priors: Any = None,
-    width: str = "amm",
-    delta: float = 0.1,
+    width: BoundedWidth = "amm",
+    delta: Delta = 0.1,
     num_trials: int | None = None,
     **options: Unpack[ModelOptions],
 ) -> ModelEnsemble | TrialList:
@@ -132,7 +132,6 @@ def pe_gp_ucb(
             ({"prior_mean": 0.0}, {"kernel": "matern52"}). Default: the model's prior mean, and means one
             prior std below and above it.
     """
-    require_probability("delta", delta)
     if priors is None:
         model = _fixed_model(setting, options)
         priors = [{"prior_mean": model.prior_mean + by * model.prior_std} for by in (-1.0, 0.0, 1.0)]
@@ -145,7 +144,6 @@ def pe_gp_ucb(
 
 
 def _bands(width: str, delta: float) -> WithWidth:
-    require_choice("width", width, WIDTHS)
     return WithWidth(UCB, partial(WIDTHS[width], delta=delta))
 
 

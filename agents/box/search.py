@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from functools import lru_cache
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import Annotated, Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from scipy.stats import qmc
 
-from bandit_envs.basics.arguments import require, require_at_least_one, require_not_negative, require_positive
+from bandit_envs.basics.arguments import require
+from bandit_envs.basics.options import Checked, count, positive, whole
 from bandit_envs.basics.types import Floats, fixed
 from bandit_envs.problem.setting import Setting
 from bandit_envs.problem.truth import descended
@@ -135,7 +136,7 @@ class Search(Protocol):
 
 
 @dataclass(frozen=True)
-class QuasiRandom:
+class QuasiRandom(Checked):
     """Sobol's points and jittered best plays, with local searches from the best few.
 
     Where the rule has slopes all starts are optimised in one stacked L-BFGS-B: the sum of their scores has a
@@ -149,14 +150,9 @@ class QuasiRandom:
         steps: iterations of a local search.
     """
 
-    candidates: int = 512
-    starts: int = 4
-    steps: int = 12
-
-    def __post_init__(self) -> None:
-        require_at_least_one("candidates", self.candidates, "it is the number of quasi-random points a round")
-        require_not_negative("starts", self.starts, "it is the number of local searches")
-        require_at_least_one("steps", self.steps, "it is the number of iterations of a local search")
+    candidates: Annotated[int, count("it is the number of quasi-random points a round")] = 512
+    starts: Annotated[int, whole(0, "it is the number of local searches")] = 4
+    steps: Annotated[int, count("it is the number of iterations of a local search")] = 12
 
     def __call__(self, unit_surface: UnitSurface, rng: np.random.Generator) -> Pool:
         """Screen, then search locally; if all scores are equal and finite, return Sobol's points alone."""
@@ -187,7 +183,7 @@ class AtPoints:
 
 
 @dataclass(frozen=True)
-class Lattice:
+class Lattice(Checked):
     """The discretisation D_t of Chowdhury & Gopalan (2017), Theorem 4, with |D_t| = (B L r d t^2)^d.
 
     A regular grid, so that every x of the box has a point within r d / side of it. The theorem's size becomes
@@ -200,14 +196,9 @@ class Lattice:
         cap: largest number of points.
     """
 
-    bound: float = 1.0
-    lipschitz: float = 5.0
-    cap: int = 1024
-
-    def __post_init__(self) -> None:
-        require_positive("bound", self.bound, "it bounds the norm of the reward function")
-        require_positive("lipschitz", self.lipschitz, "it bounds the slopes of functions of norm 1")
-        require_at_least_one("cap", self.cap, "it is the largest number of points of the lattice")
+    bound: Annotated[float, positive("it bounds the norm of the reward function")] = 1.0
+    lipschitz: Annotated[float, positive("it bounds the slopes of functions of norm 1")] = 5.0
+    cap: Annotated[int, count("it is the largest number of points of the lattice")] = 1024
 
     def side(self, dim: int, diameter: float, t: int) -> int:
         """Return the points a side in round t, at least 2 where the cap allows it."""

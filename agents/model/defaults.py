@@ -9,7 +9,8 @@ from typing import Any, TypedDict
 import numpy as np
 from sklearn.gaussian_process.kernels import Kernel
 
-from bandit_envs.basics.arguments import require_choice, require_positive, require_std
+from bandit_envs.basics.arguments import require_choice, require_not_negative, require_positive
+from bandit_envs.basics.options import SQUARED_STD
 from bandit_envs.basics.types import Floats
 from bandit_envs.kernels.kernels import LengthScale, make_kernel
 from bandit_envs.kernels.validity import require_same_noise
@@ -168,7 +169,8 @@ def assumed_noise(
         std, variance = float(np.sqrt(white)), None if tied else white
     if std is None:
         std = usual * prior_std if published is None else published
-    require_std("noise_std", std, "it is the standard deviation of the noise")
+    require_not_negative("noise_std", std, "it is the standard deviation of the noise")
+    SQUARED_STD.require("noise_std", std)
     if variance is None:
         factor = growth if tied else 1.0
         return std, factor * np.maximum(np.square(std), NOISE_FLOOR * prior_std**2)

@@ -17,15 +17,16 @@ If a constant mean is learnt too, its optimum for given kernel and noise has the
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from scipy.linalg.lapack import dpotrf, dpotri, dpotrs  # type: ignore[attr-defined]
 from sklearn.gaussian_process.kernels import Kernel
 
-from bandit_envs.basics.arguments import require, require_choice, require_integer
+from bandit_envs.basics.arguments import written_as
+from bandit_envs.basics.options import Checked, count, not_negative, one_of, positive, whole
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.problem.truth import descended
 
@@ -34,6 +35,7 @@ from ..kernels.slopes import in_theta, with_theta
 from ..options import require_left_out
 
 SOURCES = ("arrived", "all")
+Spread = Annotated[float, positive("inf is for no prior", infinite=True)]
 NOISE_BOUNDS = (1e-6, 1e2)  # of the prior variance
 RESTART_FACTOR = 10.0  # a restart is within this factor of the model's own values
 
@@ -143,33 +145,21 @@ def _solve(upper: Floats, values: Floats) -> Floats:
 
 
 @dataclass(frozen=True)
-class Learning:
+class Learning(Checked):
     """Options of learning hyperparameters: the `fit_...` of `SharedOptions`, once in `every` rounds.
 
     `on` is "arrived" (delivered values that the belief kept) or "all" (pending plays too, with the values
     that the belief assumes for them: the least one, when it censors them).
     """
 
-    every: int = 10
-    on: str = "arrived"
-    restarts: int = 1
+    every: Annotated[int, count("it is the number of rounds between fits; None is off")] = 10
+    on: Annotated[str, one_of(*SOURCES)] = "arrived"
+    restarts: Annotated[int, whole(0, "it is the number of random starts of a fit")] = 1
     mean: bool = False
-    spread: float = math.inf
-    most: int | None = None
-    amplitude_spread: float = math.inf
-    noise_spread: float = math.inf
-
-    def __post_init__(self) -> None:
-        require_integer("refit_every", self.every, 1, "it is the number of rounds between fits; None is off")
-        require_integer("fit_restarts", self.restarts, 0, "it is the number of random starts of a fit")
-        if self.most is not None:
-            require_integer("fit_most", self.most, 2, "one value does not determine a length-scale")
-        for name in ("spread", "amplitude_spread"):
-            given = getattr(self, name)
-            require(given > 0, f"fit_{name}", "positive, and inf for no prior", given)
-        given = self.noise_spread
-        require(given >= 0, "fit_noise_spread", "0 or positive, and inf for no prior", given)
-        require_choice("fit_on", self.on, SOURCES)
+    spread: Spread = math.inf
+    most: Annotated[int, whole(2, "one value does not determine a length-scale")] | None = None
+    amplitude_spread: Spread = math.inf
+    noise_spread: Annotated[float, not_negative("inf is for no prior", infinite=True)] = math.inf
 
     @property
     def spreads(self) -> Spreads:
@@ -184,9 +174,11 @@ class Learning:
     @classmethod
     def asked(cls, every: int | None, spread: float | None, usual: float, **options: Any) -> Learning | None:
         """Return the requested learning, by default of the `usual` spread; None, if it is off, as is 0."""
-        learning = cls(every or 1, spread=usual if spread is None else spread, **options)
         if every:
-            return learning
+            with written_as(
+                {each.name: f"fit_{each.name}" for each in fields(cls)} | {"every": "refit_every"}
+            ):
+                return cls(every, spread=usual if spread is None else spread, **options)
         remedy = "give refit_every, such as 10, or leave it out"
         require_left_out("fit_spread", spread, None, "without refit_every", remedy)
         for name, value in options.items():

@@ -16,7 +16,7 @@ from ..named import made
 from .base import Reward
 from .parts import FIRST, CostModelOptions, PenalisedParts, each_with_own_noise, require_own_means
 from .penalised_parts import ReadingOptions, dual, penalised_parts
-from .penalties import PSI, RHO, ConstantPrice, Growing, Infinite, Multiplicative, Schedule
+from .penalties import PSI, RHO, ConstantPrice, Growing, Infinite, Multiplicative, Price, Schedule
 from .primal_dual import CAP, Dual, Feasible, primal_dual_parts, rectified_parts
 from .safe import SafeModelOptions, safe_parts
 
@@ -68,7 +68,7 @@ def _rectified(
 
 
 def _epbo(
-    setting: Setting, delta: float, options: Options, rho: float = RHO, **own: Unpack[CostModelOptions]
+    setting: Setting, delta: float, options: Options, rho: Price = RHO, **own: Unpack[CostModelOptions]
 ) -> PenalisedParts:
     return rectified_parts(setting, ConstantPrice(rho), delta=delta, **own, **options)
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 
-from bandit_envs.basics.arguments import require_integer, require_probability, written_as
+from bandit_envs.basics.arguments import require_integer, written_as
 from bandit_envs.problem.setting import Setting
 
 from ..beliefs.by_name import MakeBelief
@@ -17,7 +17,7 @@ from ..kernels.amplitude import is_found, unit_kernel
 from ..model.defaults import NOISE_FLOOR, DefaultBound, ModelOptions, SharedOptions, require_noise_variance
 from ..model.model import Model
 from ..model.units import PerCost, PriorUnits, centred_model, known_per_cost
-from ..options import PerTrial, require_left_out, typed
+from ..options import Delta, PerTrial, require_left_out, typed
 from .base import Objective
 from .first_plays import GivenUnits, Values
 from .separate_models import IMPROVED, CostModelSpec
@@ -112,7 +112,7 @@ class CostModelOptions(SeparateModelsOptions, total=False):
 def model_and_costs(
     setting: Setting,
     *,
-    delta: float = 0.1,
+    delta: Delta = 0.1,
     cost_width: Any = IMPROVED,
     cost_belief: MakeBelief = Delivered,
     standardize: bool | None = None,
@@ -128,7 +128,6 @@ def model_and_costs(
 
     All bands share delta alike: one constraint more widens all that depend on it, even if it is never active.
     """
-    require_probability("delta", delta)
     require_own_means(options)
     if standardize is None:
         stds = known_per_cost("constraint_prior_std", setting, constraint_prior_std)

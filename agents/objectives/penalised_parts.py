@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import math
 from functools import partial
-from typing import Any, Unpack
+from typing import Annotated, Any, Unpack
 
-from bandit_envs.basics.arguments import require_choice, require_integer, require_probability
+from bandit_envs.basics.arguments import require_choice, require_integer
+from bandit_envs.basics.options import count
 from bandit_envs.problem.setting import Setting
 
 from ..model.defaults import NOISE_FLOOR, ModelOptions, SharedOptions
 from ..model.units import PerCost, PriorUnits, centred_model, known_per_cost
 from ..named import chosen
-from ..options import require_left_out, typed
+from ..options import Delta, require_left_out, typed
 from .first_plays import GivenUnits, Values
 from .parts import (
     BOUND,
@@ -132,9 +133,9 @@ def parts_of(
     setting: Setting,
     penalty: Penalty,
     *,
-    epoch: int = EPOCH,
+    epoch: Annotated[int, count("it is the number of rounds S between two updates")] = EPOCH,
     reuse: bool = True,
-    delta: float = 0.1,
+    delta: Delta = 0.1,
     models: str = "penalised",
     standardize: bool = True,
     incumbent_first: bool = True,
@@ -147,8 +148,6 @@ def parts_of(
     **options: Unpack[SharedOptions],
 ) -> PenalisedParts:
     """Return the parts of the default reading, with changes by the options; S and delta as for an agent."""
-    require_probability("delta", delta)  # before epochs share it
-    require_integer("epoch", epoch, 1, "it is the number of rounds S between two updates")
     require_choice("models", models, ("penalised", "separate"))
     initial = min(FIRST, epoch) if initial is None else initial
     require_integer("initial", initial, 0, "it is the number of uniform first plays")

@@ -6,16 +6,19 @@ import abc
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from bandit_envs.basics.arguments import require_not_negative, require_positive
+from bandit_envs.basics.options import Checked, at_least_one, not_negative, positive
 from bandit_envs.basics.types import Floats, Ints
 
 from ..options import PerTrial
 
 LARGEST_EXPONENT = 700.0  # beyond it exp overflows
+Factor = Annotated[float, positive("it scales the violation")]
+Step = Annotated[float, not_negative("the theory takes O(1/sqrt(L))")]
+Price = Annotated[float, not_negative("it is the penalty for a unit of violation")]
 RHO = 10.0  # the code of EPBO takes 1, too little where a unit of cost matters more
 
 
@@ -65,29 +68,24 @@ class Psi(abc.ABC):
 
 
 @dataclass(frozen=True)
-class ExponentialPenalty(Psi):
+class ExponentialPenalty(Checked, Psi):
     """exp(c x) for x > 0; the paper's experiments take c = 1."""
 
-    c: float = 1.0
-
-    def __post_init__(self) -> None:
-        require_positive("c", self.c, "it scales the violation")
+    c: Factor = 1.0
 
     def log(self, x: Floats) -> Floats:
         return self.c * np.maximum(x, 0.0)
 
 
 @dataclass(frozen=True)
-class Polynomial(Psi):
+class Polynomial(Checked, Psi):
     """(c x + 1)^n for x > 0; sublinear violation needs n > 1."""
 
-    c: float = 1.0
-    n: float = 2.0
+    c: Factor = 1.0
+    n: Annotated[float, at_least_one("the theory needs more than 1")] = 2.0
 
     def __post_init__(self) -> None:
-        require_positive("c", self.c, "it scales the violation")
-        if not self.n >= 1:
-            raise ValueError(f"psi n must be at least 1, got {self.n}; the theory needs more than 1")
+        super().__post_init__()
         if self.n == 1:
             warnings.warn("psi n = 1 has no sublinear violation; take n > 1", UserWarning, stacklevel=3)
 
@@ -123,15 +121,11 @@ class Multiplicative(Penalty):
 
 
 @dataclass(frozen=True)
-class LinearDual(Penalty):
+class LinearDual(Checked, Penalty):
     """f - sum_j kappa_j g_j, kappa_j <- [kappa_j + step mean(g_j + noise)]^+, kappa^1 = 0 (Algorithm 3)."""
 
-    step: float | None = None  # of the dual descent; None for `adaptive_step`
+    step: Step | None = None  # of the dual descent; None for `adaptive_step`
     union = 2
-
-    def __post_init__(self) -> None:
-        if self.step is not None:
-            require_not_negative("step", self.step, "the theory takes O(1/sqrt(L))")
 
     def transform(self, cost: Floats) -> Floats:
         return cost
@@ -226,13 +220,10 @@ class Infinite(Schedule):
 
 
 @dataclass(frozen=True)
-class ConstantPrice(Schedule):
+class ConstantPrice(Checked, Schedule):
     """Q_t = rho (EPBO, Lu & Paulson 2022); its theory [memory] needs rho above all optimal multipliers."""
 
-    first: float = RHO  # in prior stds of the reward per prior std of a cost
-
-    def __post_init__(self) -> None:
-        require_not_negative("rho", self.first, "it is the penalty for a unit of violation")
+    first: Price = RHO  # in prior stds of the reward per prior std of a cost
 
 
 class Growing(Schedule):

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Unpack
+from typing import Annotated, Unpack
 
 import numpy as np
 
-from bandit_envs.basics.arguments import ArgumentError, require_choice, require_not_negative, require_positive
+from bandit_envs.basics.arguments import ArgumentError
+from bandit_envs.basics.options import Checked, not_negative, one_of, positive
 from bandit_envs.basics.types import Bools, Floats, Ints
 from bandit_envs.problem.setting import Setting
 
@@ -23,29 +24,24 @@ from .parts import CostModelOptions, PenalisedParts, model_and_costs
 from .penalties import Schedule
 from .separate_models import CostModelSpec, SeparateModels
 
-ESTIMATES = ("ucb", "ts", "random")
+Estimate = Annotated[str, one_of("ucb", "ts", "random")]
+Clip = Annotated[float, positive("it bounds estimates")] | None
 CAP = 5.0
 ON_BOX, TOLERANCE = 1e9, 1e-6  # on boxes: a finite substitute of an infinite penalty, and its tolerance
 
 
 @dataclass(frozen=True)
-class Dual:
+class Dual(Checked):
     """phi <- min([phi + step c]^+, cap), phi_1 = 0, in prior stds.
 
     Of estimate "random" one Z ~ N(0, 1) is drawn a round and cost, from memory of RandGP-UCB.
     """
 
-    step: float | None = 1.0  # eta; None is 1 / sqrt(T)
-    cap: float = np.inf  # rho, the largest multiplier
+    step: Annotated[float, not_negative("it moves the multipliers")] | None = 1.0  # eta; None is 1 / sqrt(T)
+    cap: Annotated[float, not_negative("it is the largest multiplier", infinite=True)] = np.inf  # rho
     observed: bool = True  # True: c are the delivered costs of the round; False: estimates at the play
-    estimate: str = "ucb"  # "ucb" (lg), "ts" (one joint sample of N(mu, w^2 k)) or "random" (mu + w Z sd)
-    clip: float | None = None  # bound of estimates around prior means, in prior stds, by the theory [memory]
-
-    def __post_init__(self) -> None:
-        require_not_negative("step", 1.0 if self.step is None else self.step, "it moves the multipliers")
-        require_not_negative("cap", 1.0 if self.cap == np.inf else self.cap, "it is the largest multiplier")
-        require_positive("clip", 1.0 if self.clip is None else self.clip, "it bounds estimates")
-        require_choice("estimate", self.estimate, ESTIMATES)
+    estimate: Estimate = "ucb"  # "ucb" (lg), "ts" (a joint sample of N(mu, w^2 k)) or "random" (mu + w Z sd)
+    clip: Clip = None  # bound of estimates around prior means, in prior stds, by the theory [memory]
 
     def moved(self, phi: Floats, cost: Floats) -> Floats:
         """Return the next multipliers, (B, C)."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import partial
-from typing import Any, NamedTuple, Unpack
+from typing import Annotated, Any, NamedTuple, Unpack
 
 import numpy as np
 
@@ -12,9 +12,9 @@ from bandit_envs.basics.arguments import (
     ArgumentError,
     require,
     require_choice,
-    require_integer,
     require_not_negative,
 )
+from bandit_envs.basics.options import count
 from bandit_envs.basics.types import Bools, Floats, Ints
 from bandit_envs.problem.setting import Setting
 from bandit_envs.problem.setting_checks import checked_arms, checked_slopes
@@ -195,7 +195,7 @@ def safe_parts(
     sets: str = "bands",
     lipschitz: Any = None,
     cost_noise_bound: PerCost | None = None,
-    patience: int | None = None,
+    patience: Annotated[int, count("it is a number of rounds in which S does not grow")] | None = None,
     **options: Unpack[CostModelOptions],
 ) -> PenalisedParts:
     """Return what models reward and costs apart and plays what is safe.
@@ -211,8 +211,6 @@ def safe_parts(
     for name in ("standardize", "initial", "centre", "scale"):
         own = options.get(name)
         require(not own, name, f"{safely}: rewards and costs are in prior deviations", own)
-    if patience is not None:
-        require_integer("patience", patience, 1, "it is a number of rounds in which S does not grow")
     _seed_of(setting, safe_seed)
     taken: CostModelOptions = {"cost_width": COST_WIDTH, **options, "standardize": False, "initial": 0}
     model, assumed = model_and_costs(setting, delta=delta, **taken)

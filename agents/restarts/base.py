@@ -5,16 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
 from bandit_envs.basics.arguments import (
     require_at_least_one,
-    require_integer,
-    require_not_negative,
-    require_positive,
 )
+from bandit_envs.basics.options import Checked, not_negative, positive
 from bandit_envs.basics.types import Bools, Ints
 from bandit_envs.problem.setting import Setting
 
@@ -106,22 +104,17 @@ class Oracle(Restart):
 
 
 @dataclass(frozen=True)
-class SubExponential:
+class SubExponential(Checked):
     r"""u = ceil(E d + max(sqrt(2 xi^2 L), 2 b L)), L = log(3 t / (2 late)) (Vakili et al. 2023).
 
     P(d > u) <= e^-L where log E exp(s (d - E d)) <= s^2 xi^2 / 2 for s in [0, 1 / b]. The authors' code takes
     the smaller of the two terms in place of the larger, which breaks the bound.
     """
 
-    mean: float  # E d
-    xi: float  # of the delays; see `of_poisson`
-    b: float
+    mean: Annotated[float, not_negative("it is that of the delays")]  # E d
+    xi: Annotated[float, not_negative("it is a scale of the delays")]  # see `of_poisson`
+    b: Annotated[float, positive("it is a scale of the delays")]
     late: float  # 3/2 of the bound on the probability that any of t plays is late
-
-    def __post_init__(self) -> None:
-        require_not_negative("mean", self.mean, "it is that of the delays")
-        require_not_negative("xi", self.xi, "it is a scale of the delays")
-        require_positive("b", self.b, "it is a scale of the delays")
 
     @classmethod
     def of_poisson(cls, mean: float, late: float) -> SubExponential:
@@ -168,7 +161,6 @@ def growing_lengths(horizon: int, extra: Callable[[int], int] | None = None) -> 
 
 def doubling_lengths(horizon: int, first: int) -> list[int]:
     """Return n_1, 2 n_1, 4 n_1, ..., cut at T: at most 1 + log2 T batches (Iwazaki & Takeno 2025)."""
-    require_integer("first", first, 1, "it is the number of plays of the first batch")
     lengths, left, latest = [], horizon, first
     while left:
         lengths.append(min(latest, left))

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
-from bandit_envs.basics.arguments import require_at_least_one, require_integer, require_probability
+from bandit_envs.basics.arguments import require_at_least_one
+from bandit_envs.basics.options import count, probability
 from bandit_envs.basics.types import Floats
 from bandit_envs.problem.setting import Setting
 
@@ -22,6 +23,7 @@ from .on_alarm import PAPER_XI_SQUARED, Exploring, InOrder
 
 MakeRestart = Callable[[Model, int], Restart]
 FALSE_ALARM_RATE = 0.1  # of a whole run
+Rate = Annotated[float, probability("it is that of a run without a change")]
 SEGMENTS = 3  # default number of segments of a run
 
 
@@ -53,14 +55,12 @@ def _on_alarm(
 def _evidence(
     archived: bool,
     observed: Model,
-    step: int = 10,
-    false_alarm_rate: float = FALSE_ALARM_RATE,
+    step: Annotated[int, count("it is the number of plays between starts")] = 10,
+    false_alarm_rate: Rate = FALSE_ALARM_RATE,
     anytime: bool = False,
     noise_scales: Any = None,
 ) -> MakeRestart:
     """Return the builder of "evidence" or of its archive, of the same rate and levels of the noise."""
-    require_probability("false_alarm_rate", false_alarm_rate, "it is that of a run without a change")
-    require_integer("step", step, 1, "it is the number of plays between starts")
     usual = GIVEN_NOISE if observed.noise_is_known else UNKNOWN_NOISE
     scales = usual if noise_scales is None else require_scales(noise_scales)
     shared: dict[str, Any] = {"false_alarm_rate": false_alarm_rate, "scales": scales}
@@ -70,8 +70,7 @@ def _evidence(
     return partial(InOrder, observed=observed, watch=watch, archive=archive)
 
 
-def _of_rate(kind: type, observed: Model, false_alarm_rate: float = FALSE_ALARM_RATE) -> MakeRestart:
-    require_probability("false_alarm_rate", false_alarm_rate, "it is that of a run without a change")
+def _of_rate(kind: type, observed: Model, false_alarm_rate: Rate = FALSE_ALARM_RATE) -> MakeRestart:
     return partial(InOrder, observed=observed, watch=partial(kind, false_alarm_rate=false_alarm_rate))
 
 

@@ -17,19 +17,14 @@ import abc
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from scipy.linalg import get_lapack_funcs
 from sklearn.gaussian_process.kernels import Kernel
 
-from bandit_envs.basics.arguments import (
-    is_integer,
-    require,
-    require_choice,
-    require_not_negative,
-    require_positive,
-)
+from bandit_envs.basics.arguments import is_integer, require, require_choice, require_positive
+from bandit_envs.basics.options import Checked, not_negative, positive
 from bandit_envs.basics.types import Bools, Floats, Ints
 from bandit_envs.kernels.gram import Gram
 
@@ -219,10 +214,12 @@ READINGS = {"experiments": 5.0, "theory": 1.0}  # c: the paper leaves it open
 CROSS_VALIDATED = "cross-validated"  # in place of c
 CANDIDATES = tuple(np.geomspace(1e-5, 30.0, 27).tolist())
 FEWEST = 8  # samples from which c is chosen
+Ridge = Annotated[float, positive('it is the c of rho_n = c n^-e; use 5, or "cross-validated" in a detector')]
+Theta = Annotated[Any, positive("inf is for a test that never alarms", infinite=True)]
 
 
 @dataclass(frozen=True)
-class TestRates:
+class TestRates(Checked):
     """rho_n and theta_n of the test on n + n samples (Avanesov 2020, equation 3.6 and section 4).
 
     With a the smoothness of the kernel, d the features of a covariate and e = (2a + d) / (2a + d + 1),
@@ -232,18 +229,9 @@ class TestRates:
 
     __test__ = False  # pytest must not collect it
 
-    exponent: float  # e
-    ridge: float  # c, in units of the prior variance
-    theta: float | Floats  # the statistic that raises an alarm at n = 1; one number, or one a response, (q,)
-
-    def __post_init__(self) -> None:
-        require_not_negative("exponent", self.exponent, "it is (2a + d) / (2a + d + 1)")
-        require_positive(
-            "ridge", self.ridge, 'it is the c of rho_n = c n^-e; use 5, or "cross-validated" in a detector'
-        )
-        theta = np.asarray(self.theta)
-        positive = theta.dtype.kind in "iuf" and (theta > 0).all()  # NaN is not
-        require(positive, "theta", "positive, and inf for a test that never alarms", self.theta)
+    exponent: Annotated[float, not_negative("it is (2a + d) / (2a + d + 1)")]  # e
+    ridge: Ridge  # c, in units of the prior variance
+    theta: Theta  # the statistic that raises an alarm at n = 1; one number, or one a response, (q,)
 
     @classmethod
     def of(

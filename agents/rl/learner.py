@@ -8,17 +8,18 @@ from __future__ import annotations
 import weakref
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from gymnasium import Space
 
-from bandit_envs.basics.arguments import require, require_not_negative, require_switch
+from bandit_envs.basics.arguments import require
+from bandit_envs.basics.options import not_negative, one_of
 from bandit_envs.basics.types import Floats
 from bandit_envs.environment.observations import make_summary
 from bandit_envs.problem.setting import Setting
 
-from ..options import one_seed, require_reset
+from ..options import one_seed, require_reset, typed
 from ..protocol import BaseAgent, handles
 from .bridge import Ask, BridgeEnv, Plays, Rendezvous, RewardUnit
 from .recipe import Recipe, find_algorithm, plays_box, preset_options
@@ -117,15 +118,16 @@ def _learn(recipe: Recipe, spaces: tuple[Space, Space], horizon: int, seed: int,
     recipe.learnt(BridgeEnv(*spaces, ask), horizon, seed)
 
 
+@typed
 def sb3(
     setting: Setting,
     algorithm: str | type = "a2c",
     *,
-    preset: str = "bandit",
-    actions: str | None = None,
+    preset: Annotated[str, one_of("bandit", "library")] = "bandit",
+    actions: Annotated[str, one_of("arms", "box")] | None = None,
     observation: Any = "none",
     attribute: bool = False,
-    penalty: float = 0.0,
+    penalty: Annotated[float, not_negative("a unit of cost takes it from the reward")] = 0.0,
     **options: Any,
 ) -> SB3Agent:
     """stable-baselines3: a learner that starts from scratch in every trial.
@@ -147,8 +149,6 @@ def sb3(
     """
     given = 'a Setting; `evaluate` gives it to (agents.sb3, {"algorithm": "ppo"})'
     require(isinstance(setting, Setting), "setting", given, setting)
-    require_not_negative("penalty", penalty, "it is subtracted from the reward for each unit of cost")
-    require_switch("attribute", attribute)
     chosen = find_algorithm(algorithm)
     others = '"maskable-ppo" where arms may be missing, which others ignore'
     require(chosen.masks or not setting.volatile, "algorithm", others, algorithm)

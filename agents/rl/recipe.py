@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from bandit_envs.basics.arguments import from_extra, require, require_choice
+from bandit_envs.basics.arguments import from_extra, require
 from bandit_envs.problem.setting import Setting
 
 from ..named import is_name
@@ -99,7 +99,6 @@ def preset_options(
     preset: str, name: str | None, setting: Setting, attributed: bool = False
 ) -> dict[str, Any]:
     """Return options of a constructor, of the preset "bandit" or "library"; None has the library's alone."""
-    require_choice("preset", preset, ("bandit", "library"))
     if preset == "library" or name is None:
         return {}
     replay = {"buffer_size": setting.horizon} if name in WITH_REPLAY else {}

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import gymnasium as gym
 import numpy as np
 
-from bandit_envs.basics.arguments import from_extra, require_integer
+from bandit_envs.basics.arguments import from_extra
+from bandit_envs.basics.options import count
 from bandit_envs.environment.envs import (
     FIRST,
     BanditEnv,
@@ -25,6 +26,7 @@ from bandit_envs.problem.problem import Problem
 from bandit_envs.problem.setting import Setting
 
 from ..agent.generators import preserved_generators
+from ..options import typed
 from .bridge import Plays, published_unit
 from .learner import one_word
 from .policy import Policy
@@ -59,15 +61,16 @@ class _Played(gym.Wrapper):
         return observation, float(reward) / self._unit, terminated, truncated, info
 
 
+@typed
 def train_policy(
     environment: EnvLike,
     algorithm: str = "recurrent-ppo",
     *,
-    total_timesteps: int = 200_000,
+    total_timesteps: Annotated[int, count("give rounds of training, such as 200_000")] = 200_000,
     observation: Any = None,
     actions: str | None = None,
     env_kwargs: Mapping[str, Any] | None = None,
-    num_envs: int = 16,
+    num_envs: Annotated[int, count("give the number of environments, such as 16")] = 16,
     seed: int = 0,
     **options: Any,
 ) -> Policy:
@@ -89,8 +92,6 @@ def train_policy(
         **options: of the algorithm's constructor, which override `TRAINING`; those that shape the network,
             such as "policy_kwargs", must be JSON-able.
     """
-    require_integer("total_timesteps", total_timesteps, 1, "give rounds of training, such as 200_000")
-    require_integer("num_envs", num_envs, 1, "give the number of environments in the batch, such as 16")
     keywords = dict(env_kwargs or {})
     _check_drawn(TrainingSeeds(make(environment, **keywords)))
     seen = SEEN.get(algorithm, "statistics") if observation is None else observation

@@ -23,12 +23,11 @@ from sklearn.gaussian_process import kernels
 from sklearn.gaussian_process.kernels import Kernel
 
 from bandit_envs.basics.arguments import is_integer, shown
+from bandit_envs.basics.options import KINDS, Option, alternatives, named_of, plain_of
 from bandit_envs.basics.types import Floats
 from bandit_envs.kernels.kernels import LinkedKernel, OnColumns, TableKernel
 from bandit_envs.laws import delays, movement, outcomes, play_costs
 from bandit_envs.problem.setting import Setting
-
-from ..options import KINDS, Option, alternatives, named_of, plain_of
 
 NUMERIC = "biuf"  # dtype kinds that are numbers
 DTYPE = re.compile(rf"[<>|=]?[{NUMERIC}]\d{{1,2}}")  # numpy's names of these types

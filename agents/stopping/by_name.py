@@ -9,12 +9,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bandit_envs.basics.arguments import ArgumentError, is_text, require, require_probability
+from bandit_envs.basics.arguments import ArgumentError, is_text, require
 from bandit_envs.basics.types import Ints
 
 from ..model.model import Model
 from ..named import made, name_of, require_called_with
-from ..widths.base import Width
 from ..widths.by_name import make_width
 from . import by_price, rules
 from .stopping_candidates import StoppingCandidates, StoppingRule, StopVerdict
@@ -93,17 +92,12 @@ def _require_exact_model(name: str, model: Model) -> None:
             raise ArgumentError(ARGUMENT, f'{words}, as its promise would be broken; take "plateau"')
 
 
-def _width(model: Model, width: Any, delta: float, beta_scale: float | None) -> Width:
-    require_probability("delta", delta)
-    return make_width(width, model, delta, beta_scale)
-
-
 def _gap(
     model: Model, eps: float, width: Any = None, delta: float = 0.1, beta_scale: float | None = None
 ) -> StoppingRule:
     _require_no_costs("gap", model)
     _require_exact_model("gap", model)
-    return rules.Gap(_width(model, width, delta, beta_scale), eps)
+    return rules.Gap(make_width(width, model, delta, beta_scale), eps)
 
 
 def _best_arm(
@@ -120,7 +114,7 @@ def _best_arm(
     _require_exact_model("best-arm", model)
     words = f'one of {", ".join(ELLIPSOIDS)} with bands="difference", which needs an ellipsoid'
     require(bands != "difference" or width in ELLIPSOIDS, "width", words, width)
-    return rules.BestArm(_width(model, width, delta, beta_scale), eps, bands)
+    return rules.BestArm(make_width(width, model, delta, beta_scale), eps, bands)
 
 
 def _regret_bound(
@@ -143,7 +137,7 @@ def _minima_gap(
     if refused:
         words = f'must not be "minima-gap" {refused}, which compares two rounds'
         raise ArgumentError(ARGUMENT, f'{words}; take "gap" or "knowledge-gradient"')
-    return rules.MinimaGap(_width(model, width, delta, beta_scale), threshold, share)
+    return rules.MinimaGap(make_width(width, model, delta, beta_scale), threshold, share)
 
 
 ELLIPSOIDS = ("amm", "self-normalised")

@@ -7,10 +7,10 @@ from typing import Annotated
 
 import numpy as np
 
+from bandit_envs.basics.options import positive
 from bandit_envs.basics.types import Floats
 
 from ..acquisition.improvement import change_of_lead, gittins_index
-from ..options import positive
 from .rules import OnceReady
 from .stopping_candidates import StoppingCandidates, StopVerdict
 

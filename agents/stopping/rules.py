@@ -12,10 +12,10 @@ import numpy as np
 from scipy.special import betaincinv
 
 from bandit_envs.basics.arguments import ArgumentError
+from bandit_envs.basics.options import Checked, count, not_negative, one_of, positive, probability
 from bandit_envs.basics.types import Floats
 
 from ..acquisition.improvement import log_expected_improvement
-from ..options import CheckedOptions, count, not_negative, one_of, positive, probability
 from ..widths.base import Width
 from .stopping_candidates import LIKELY, MOST_JOINT, StoppingCandidates, StopVerdict
 
@@ -27,7 +27,7 @@ ZETA = 0.1 / 1.1  # so that sum_i ZETA i^-1.1 <= 1
 LAST_FIRST = 21  # the last of the first rounds, whose median the threshold is taken from
 
 
-class OnceReady(CheckedOptions):
+class OnceReady(Checked):
     """Base of rules, which stop nothing while no play can be recommended, or only from made-up values."""
 
     def __call__(self, candidates: StoppingCandidates) -> StopVerdict:

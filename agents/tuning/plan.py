@@ -12,9 +12,9 @@ from typing import Annotated, Any, get_type_hints
 import numpy as np
 from sklearn.gaussian_process.kernels import Matern
 
-from bandit_envs.basics.arguments import Kind, is_count, is_integer, is_number, require, written_as
+from bandit_envs.basics.arguments import Option, is_count, is_integer, is_number, require, written_as
+from bandit_envs.basics.options import Checked, count, not_negative, positive, whole
 
-from ..options import Option, require_annotated
 from ..real.choice import BEST, FIRST, default_agent, model_of_values
 from ..real.values import LARGEST
 from ..registry import AgentFactory, require_registered, resolve_agent, without_options
@@ -29,20 +29,16 @@ MOST_POINTS = 10**6  # of a set, and of experiments, which must fit into memory
 LENGTH_SCALE = 0.3  # of one parameter, whose range is 1; the diagonal grows with the root of their number
 LENGTH_SCALE_BOUNDS = (0.05, 5.0)  # longer ones would make features irrelevant that were not varied yet
 MOST_SCALED = 1e307  # size of values that are standardised; of others it is `LARGEST`
-COST = Kind(f"a finite number of at most {LARGEST:g} in size", lambda x: is_number(x) and abs(x) <= LARGEST)
+COST = Option(f"a finite number of at most {LARGEST:g} in size", lambda x: is_number(x) and abs(x) <= LARGEST)
 STDS = (1e-100, 1e100)  # their squares, and ratios of these, are finite
-SEED = Option("an integer >= 0", lambda value: is_integer(value) and value >= 0)
 SIZE = Option("a positive integer", lambda x: is_count(x) and x <= MOST_POINTS, f"at most {MOST_POINTS}")
-LIMIT = Option("None or a positive integer", lambda value: value is None or is_count(value))
-COSTS = Option("None or positive", lambda value: value is None or (is_number(value) and value > 0))
-STD = Option("None, 0 or positive", lambda value: value is None or (is_number(value) and value >= 0))
 KINDS = ("parameters", "contexts")
 POSSIBLE = "possible"
 SAVED_AGENT = str | tuple[str, dict[str, Any]]
 
 
 @dataclass(frozen=True)
-class TunerPlan:
+class TunerPlan(Checked):
     """Parameters, goal and agent of a tuner; the arguments of `Tuner`."""
 
     parameters: Space
@@ -50,13 +46,13 @@ class TunerPlan:
     agent: Any = None
     goal: str = "maximise"
     constraints: tuple[str, ...] = ()
-    seed: Annotated[int, SEED] = 0
+    seed: Annotated[int, whole(0)] = 0
     budget: Annotated[int, SIZE] = 100
-    max_pending: Annotated[int | None, LIMIT] = None
+    max_pending: Annotated[int, count()] | None = None
     num_arms: Annotated[int, SIZE] = 1024
-    noise_std: Annotated[float | None, STD] = None
+    noise_std: Annotated[float, not_negative()] | None = None
     standardise: bool = True
-    cost_budget: Annotated[float | None, COSTS] = None
+    cost_budget: Annotated[float, positive()] | None = None
     safe: tuple[Values, ...] = ()
     stopping: Any = None
     possible: Callable[..., Any] | None = None
@@ -74,9 +70,7 @@ class TunerPlan:
         for name in self.constraints:
             words = "a name, whose cost is feasible at most 0; of an inequality tell the excess, 0.9 - sla"
             require(not set(name) & set("<>=\u2264\u2265"), "constraints", words, name)
-        require_annotated(type(self), vars(self))
-        for name in ("noise_std", "cost_budget"):
-            object.__setattr__(self, name, plain(getattr(self, name)))
+        super().__post_init__()
         agent = _copied(self._default() if self.agent is None else self.agent)
         object.__setattr__(self, "agent", agent)
         object.__setattr__(self, "like", results_of(self.like, self.parameters))

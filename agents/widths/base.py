@@ -8,68 +8,42 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property, wraps
 from math import pi
-from typing import Any, Protocol, Self, runtime_checkable
+from typing import Annotated, Any, Protocol, Self, runtime_checkable
 
 import numpy as np
 from scipy.special import gamma, kv
 from scipy.stats import qmc
 from sklearn.gaussian_process.kernels import Kernel
 
-from bandit_envs.basics.arguments import (
-    require,
-    require_at_least_one,
-    require_not_negative,
-    require_positive,
-    require_probability,
+from bandit_envs.basics.options import (
+    PER_TRIAL,
+    Checked,
+    PerTrial,
+    at_least_one,
+    count,
+    not_negative,
+    positive,
+    probability,
 )
 from bandit_envs.basics.types import Floats, Ints
 
 from ..kernels.amplitude import smoothness, split_amplitude
-from ..options import PerTrial
 
 NUMBER = float, int
 ONE = np.array(1)  # an array: a number would be converted in every round
 PAPER_CONSTANT = 0.02
 MIN_DISTANCE = 1e-8  # Bessel functions diverge at 0; the correlations have converged here
-# What the parameters of formulas must be, by name, and a remedy.
-CHECKS: dict[str, tuple[Callable[[str, Any, str], None], str]] = {
-    "value": (require_not_negative, "a width and an information gain are at least 0"),
-    "bound": (require_not_negative, "it bounds the RKHS norm of the mean reward"),
-    "noise_std": (require_not_negative, "it bounds the sub-Gaussian noise"),
-    "noise_variance": (require_positive, "it is the noise variance lambda that the model assumes"),
-    "delta": (require_probability, "give a failure probability such as 0.1"),
-    "reward_bound": (require_not_negative, "it bounds the shifted rewards"),
-    "size": (require_at_least_one, "it is the number of points"),
-    "scale": (require_positive, "use 1 for the theorem, and the paper's number for its experiments"),
-    "factor": (require_at_least_one, "the paper uses 4"),
-    "horizon": (require_at_least_one, "it is the number of rounds of the whole run"),
-    "dim": (require_at_least_one, "it is the number of features of a point"),
-    "constant": (require_not_negative, "it is the D of beta_t; the paper takes 0.02"),
-    "eta": (require_not_negative, "it multiplies a standard deviation"),
-    "diameter": (require_positive, "it is the length of the box's longest side"),
-    "a": (require_at_least_one, "derivatives exceed 0 with probability 1; use derivative_constants"),
-    "b": (require_positive, "use derivative_constants"),
-    "union": (require_at_least_one, "use 1 for IGP-UCB, 2 for GP-TS, and twice that under delays"),
-    "growth": (require_at_least_one, "variances only shrink within a batch"),
-    "values": (require_at_least_one, "it is the number of arms times that of looks at them"),
-    "eps": (require_not_negative, "it bounds how far the function is from the kernel's space"),
-    "budget": (require_not_negative, "it bounds the corruption of all rewards together"),
-    "largest": (require_not_negative, "it is the truncation level of the last round"),
-    "count": (require_at_least_one, "it is the number of arms"),
-    "xi": (require_not_negative, "it is the least improvement that counts"),
-}
-
-
-class CheckedNumbers:
-    """Base of dataclasses whose numbers are checked by `CHECKS` when one is made."""
-
-    def __post_init__(self) -> None:
-        for name in [field.name for field in fields(self) if field.name in CHECKS]:  # type: ignore[arg-type]
-            check, remedy = CHECKS[name]
-            check(name, getattr(self, name), remedy)
+Value = Annotated[float, PER_TRIAL, not_negative("a width and an information gain are at least 0")]
+Bound = Annotated[PerTrial, not_negative("it bounds the RKHS norm of the mean reward")]
+NoiseStd = Annotated[PerTrial, not_negative("it bounds the sub-Gaussian noise")]
+NoiseVariance = Annotated[PerTrial, positive("it is the noise variance lambda that the model assumes")]
+Deltas = Annotated[float, PER_TRIAL, probability("give a failure probability such as 0.1")]
+Scale = Annotated[float, PER_TRIAL, positive("use 1 for the theorem, and the paper's for its experiments")]
+Dim = Annotated[int, count("it is the number of features of a point")]
+Failures = Annotated[int, count("use 1 for IGP-UCB, 2 for GP-TS, and twice that under delays")]
 
 
 @runtime_checkable
@@ -104,10 +78,10 @@ def sqrt(value: Any) -> Any:
 
 
 @dataclass(frozen=True)
-class FixedWidth(CheckedNumbers):
+class FixedWidth(Checked):
     """A constant width w, for which nothing is proved."""
 
-    value: float = 1.0
+    value: Value = 1.0
 
     def __call__(self, t: Ints, gain: Floats) -> Floats:
         return np.full(t.shape, self.value, dtype=np.float64)
@@ -123,32 +97,28 @@ def mean_width(count: int) -> float:
 
 
 @dataclass(frozen=True)
-class LogarithmicWidth(CheckedNumbers):
+class LogarithmicWidth(Checked):
     """sqrt(beta_t), beta_t = scale log(factor t) (Bogunovic et al. 2016, section 5: 0.8 log(4 t))."""
 
-    scale: float = 0.8
-    factor: float = 4.0
+    scale: Scale = 0.8
+    factor: Annotated[float, PER_TRIAL, at_least_one("the paper uses 4")] = 4.0
 
     def __call__(self, t: Ints, gain: Floats) -> Floats:
         return np.sqrt(self.scale * np.log(self.factor * t))
 
 
 @dataclass(frozen=True)
-class ChangePointWidth(CheckedNumbers):
+class ChangePointWidth(Checked):
     """sqrt(beta_t), beta_t = D t^(d(d+1) / (2a + d(d+1))) log^4 T (Avanesov 2020, equation 3.7).
 
     t counts the plays since the last restart, before this one; T is the horizon of the whole run; a is the nu
     of a Matern kernel, or inf; and D is 0.02 in the paper's experiments.
     """
 
-    horizon: int
-    dim: int
-    smoothness: float = 2.5
-    constant: float = PAPER_CONSTANT
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        require(self.smoothness > 0, "smoothness", "positive, and inf for SE kernels", self.smoothness)
+    horizon: Annotated[int, count("it is the number of rounds of the whole run")]
+    dim: Dim
+    smoothness: Annotated[float, positive("inf is for SE kernels", infinite=True)] = 2.5
+    constant: Annotated[float, PER_TRIAL, not_negative("it is D; the paper takes 0.02")] = PAPER_CONSTANT
 
     def __call__(self, t: Ints, gain: Floats) -> Floats:
         order = self.dim * (self.dim + 1)
@@ -158,18 +128,18 @@ class ChangePointWidth(CheckedNumbers):
 
 
 @dataclass(frozen=True)
-class KernelUCBWidth(CheckedNumbers):
+class KernelUCBWidth(Checked):
     """eta / sqrt(lambda), lambda in squares of the prior std, the width of KernelUCB (Valko et al. 2013)."""
 
-    eta: float
-    noise_variance: PerTrial
+    eta: Annotated[float, PER_TRIAL, not_negative("it multiplies a standard deviation")]
+    noise_variance: NoiseVariance
 
     def __call__(self, t: Ints, gain: Floats) -> Floats:
         return np.full(t.shape, self.eta / np.sqrt(self.noise_variance), dtype=np.float64)
 
 
 @dataclass(frozen=True)
-class FiniteSetWidth(CheckedNumbers):
+class FiniteSetWidth(Checked):
     """sqrt(beta_t), beta_t = 2 log(|D| t^2 pi^2 / (6 delta)) (Srinivas et al. 2010, Theorem 1).
 
     It holds for f drawn from the prior, with lambda the true variance of Gaussian noise.
@@ -180,9 +150,9 @@ class FiniteSetWidth(CheckedNumbers):
         scale: factor of beta_t; the paper's experiments use 1/5, which loses the guarantee.
     """
 
-    size: int
-    delta: float = 0.1
-    scale: float = 1.0
+    size: Annotated[int, count("it is the number of points")]
+    delta: Deltas = 0.1
+    scale: Scale = 1.0
 
     @elementwise
     def __call__(self, t: Any, gain: Floats) -> Any:
@@ -195,7 +165,7 @@ class FiniteSetWidth(CheckedNumbers):
 
 
 @dataclass(frozen=True)
-class OnBox(CheckedNumbers):
+class OnBox(Checked):
     """How far draws of a prior vary on [0, r]^d.
 
     Args:
@@ -204,10 +174,10 @@ class OnBox(CheckedNumbers):
             `derivative_constants`.
     """
 
-    dim: int
-    diameter: float
-    a: float
-    b: float
+    dim: Dim
+    diameter: Annotated[float, positive("it is the length of the box's longest side")]
+    a: Annotated[float, at_least_one("derivatives exceed 0 with probability 1; use derivative_constants")]
+    b: Annotated[float, positive("use derivative_constants")]
 
     @classmethod
     def for_kernel(cls, kernel: Kernel, bounds: Floats, **others: float) -> Self:
@@ -227,8 +197,8 @@ class CompactWidth(OnBox):
         scale: factor of beta_t; other values than 1 lose the guarantee.
     """
 
-    delta: float = 0.1
-    scale: float = 1.0
+    delta: Deltas = 0.1
+    scale: Scale = 1.0
 
     def __call__(self, t: Ints, gain: Floats) -> Floats:
         square = t**2

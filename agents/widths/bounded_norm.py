@@ -4,26 +4,33 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 
-from bandit_envs.basics.arguments import require_positive
+from bandit_envs.basics.options import (
+    PER_TRIAL,
+    Checked,
+    PerTrial,
+    at_least_one,
+    count,
+    not_negative,
+    positive,
+)
 from bandit_envs.basics.types import Floats, Ints
 
 from ..model.model import Model
-from ..options import PerTrial
-from .base import ONE, CheckedNumbers, elementwise, log, sqrt
+from .base import ONE, Bound, Deltas, Failures, NoiseStd, NoiseVariance, elementwise, log, sqrt
 from .information_gain import Gamma, Realised
 
 
 @dataclass(frozen=True)
-class BoundedNorm(CheckedNumbers):
+class BoundedNorm(Checked):
     """Bound B on the RKHS norm of f, R of its R-sub-Gaussian noise, and lambda of the model."""
 
-    bound: PerTrial
-    noise_std: PerTrial
-    noise_variance: PerTrial
+    bound: Bound
+    noise_std: NoiseStd
+    noise_variance: NoiseVariance
 
     @classmethod
     def of(cls, model: Model, *others: Any, **named: Any) -> Self:
@@ -37,7 +44,7 @@ class BoundedNorm(CheckedNumbers):
 
 
 @dataclass(frozen=True)
-class ImprovedWidth(CheckedNumbers):
+class ImprovedWidth(Checked):
     """B + R sqrt(2 (gamma_{t-1} + 1 + log(union / delta))) (Chowdhury & Gopalan 2017, Algorithms 1 and 2).
 
     The theorem requires lambda = 1 + 2/T; the experiments' lambda = R^2 reproduces curves, not coverage.
@@ -49,11 +56,11 @@ class ImprovedWidth(CheckedNumbers):
         delta: probability that the regret bound fails, shared by `union` failures: 1 in IGP-UCB, 2 in GP-TS.
     """
 
-    bound: PerTrial
-    noise_std: PerTrial
+    bound: Bound
+    noise_std: NoiseStd
     gamma: Gamma = Realised()
-    delta: float = 0.1
-    union: int = 1
+    delta: Deltas = 0.1
+    union: Failures = 1
 
     def __call__(self, t: Ints, gain: Floats) -> Floats:
         return self._of_gamma(self.gamma(t - ONE, gain))
@@ -77,7 +84,7 @@ class SelfNormalisedWidth(BoundedNorm):
     """
 
     gamma: Gamma = Realised()
-    delta: float = 0.1
+    delta: Deltas = 0.1
 
     def __call__(self, t: Ints, gain: Floats) -> Floats:
         ratio = self.noise_std / np.sqrt(self.noise_variance)
@@ -128,16 +135,16 @@ class RealBetaWidth(SelfNormalisedWidth):
 
 
 @dataclass(frozen=True)
-class RKHSWidth(CheckedNumbers):
+class RKHSWidth(Checked):
     """sqrt(beta_t), beta_t = 2 B^2 + 300 gamma_t log^3(t / delta) (Srinivas et al. 2010, Theorem 3).
 
     It holds with probability 1 - delta for functions of norm B, noise bounded by sqrt(lambda) and `gamma` an
     upper bound, which the realised gain is not.
     """
 
-    bound: PerTrial
+    bound: Bound
     gamma: Gamma
-    delta: float = 0.1
+    delta: Deltas = 0.1
 
     def __call__(self, t: Ints, gain: Floats) -> Floats:
         gamma = self.gamma(t, gain)
@@ -145,7 +152,7 @@ class RKHSWidth(CheckedNumbers):
 
 
 @dataclass(frozen=True)
-class DelayedWidth(CheckedNumbers):
+class DelayedWidth(Checked):
     """B_f + (R + B_y) sqrt(2 (gamma_{t-1} + 1 + log(union / delta))) (Verma et al. 2022, Theorems 1 and 3).
 
     It holds for lambda > s^2 together with the bias of `Censored`, for rho_m f, not for f; s is the largest
@@ -157,12 +164,12 @@ class DelayedWidth(CheckedNumbers):
         union: 2 with UCB, 4 with Thompson sampling.
     """
 
-    bound: PerTrial
-    noise_std: PerTrial
-    reward_bound: PerTrial = 1.0
+    bound: Bound
+    noise_std: NoiseStd
+    reward_bound: Annotated[PerTrial, not_negative("it bounds the shifted rewards")] = 1.0
     gamma: Gamma = Realised()
-    delta: float = 0.1
-    union: int = 2
+    delta: Deltas = 0.1
+    union: Failures = 2
 
     def __call__(self, t: Ints, gain: Floats) -> Floats:
         gamma = self.gamma(t - 1, gain)
@@ -177,7 +184,7 @@ class BKBWidth(BoundedNorm):
     It fails with probability delta if dictionaries are as large as the theorem requires.
     """
 
-    delta: float = 0.1
+    delta: Deltas = 0.1
 
     def __call__(self, t: Ints, gain: Floats) -> Floats:
         """Return the width from the effective dimension d_eff in the place of the gain, (B,)."""
@@ -191,8 +198,8 @@ class BBKBWidth(BoundedNorm):
     C is the factor by which variances may be off within a batch; delta as for `BKBWidth`.
     """
 
-    growth: float = 2.0
-    delta: float = 0.1
+    growth: Annotated[float, PER_TRIAL, at_least_one("variances only shrink within a batch")] = 2.0
+    delta: Deltas = 0.1
 
     def __call__(self, t: Ints, gain: Floats) -> Floats:
         """Return the width from the gain 1/2 logdet, (B,)."""
@@ -207,8 +214,8 @@ class NonAdaptive(BoundedNorm):
     B. Each covers one value of the function at a time, so no information gain enters.
     """
 
-    delta: float = 0.1
-    values: int = 1
+    delta: Deltas = 0.1
+    values: Annotated[int, count("it is the number of arms times that of looks at them")] = 1
 
     def _bias(self, std: Floats, weight_norm: Floats) -> Floats:
         """B sqrt(sigma^2 - lambda |a_x|^2), (B, N)."""
@@ -233,13 +240,10 @@ class PlainBand(NonAdaptive):
 
 
 @dataclass(frozen=True)
-class ConstantBand:
+class ConstantBand(Checked):
     """w sigma(x), a band without a proof."""
 
-    width: float
-
-    def __post_init__(self) -> None:
-        require_positive("width", self.width, "it multiplies a standard deviation")
+    width: Annotated[float, PER_TRIAL, positive("it multiplies a standard deviation")]
 
     def __call__(self, std: Floats, weight_norm: Floats) -> Floats:
         return self.width * std

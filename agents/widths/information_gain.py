@@ -5,20 +5,20 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import Annotated, Protocol, runtime_checkable
 
 import numpy as np
 from sklearn.gaussian_process.kernels import DotProduct, Kernel
 
 from bandit_envs.basics.arguments import require_at_least_one, require_not_negative, require_positive
+from bandit_envs.basics.options import Checked, PerTrial, not_negative, positive
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.kernels.circulant import Circulant
 from bandit_envs.kernels.gram import Gram
 
 from ..kernels.amplitude import smoothness, split_amplitude
-from ..options import PerTrial
 from ..posteriors import posterior
-from .base import CheckedNumbers
+from .base import Value
 
 GREEDY_FACTOR = 1.0 / (1.0 - np.exp(-1.0))  # the gain is submodular (Nemhauser et al. 1978)
 TIE = 1e-9  # relative rounding error of the largest variance
@@ -154,27 +154,22 @@ class Realised:
 
 
 @dataclass(frozen=True)
-class ConstantGain(CheckedNumbers):
+class ConstantGain(Checked):
     """gamma_t = value (Chowdhury & Gopalan 2017, section 6, take 1 on sensor data)."""
 
-    value: float = 1.0
+    value: Value = 1.0
 
     def __call__(self, rounds: Ints, gain: Floats) -> Floats:
         return np.full(rounds.shape, self.value, dtype=np.float64)
 
 
 @dataclass(frozen=True)
-class Rate:
+class Rate(Checked):
     """gamma_t = constant * t^power * (ln t)^log_power at max(t, 1): an order of growth, not a bound."""
 
-    power: float
-    log_power: float
-    constant: float = 1.0
-
-    def __post_init__(self) -> None:
-        require_not_negative("power", self.power, "gamma_t never falls")
-        require_positive("log_power", self.log_power, "gamma_0 must be 0")
-        require_positive("constant", self.constant, "use 1 for the papers' rates")
+    power: Annotated[float, not_negative("gamma_t never falls")]
+    log_power: Annotated[float, positive("gamma_0 must be 0")]
+    constant: Annotated[float, positive("use 1 for the papers' rates")] = 1.0
 
     def __call__(self, rounds: Ints, gain: Floats) -> Floats:
         t = np.maximum(rounds, 1)

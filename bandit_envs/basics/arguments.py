@@ -176,70 +176,88 @@ def require_seed(name: str, value: Any) -> None:
     require(is_integer(value) and value >= 0, name, "an integer >= 0", value)
 
 
-class Kind(NamedTuple):
-    """A kind of values: what messages say that one must be, and whether a value is one."""
+class Option(NamedTuple):
+    """What messages say that an argument must be, whether a value is so, and the remedy where it is not.
+
+    A float strictly between `least` and `most` is so; that is found without a call.
+    """
 
     expected: str
     holds: Callable[[Any], Any]
+    remedy: str = ""
+    least: float = math.inf
+    most: float = -math.inf
 
     def require(self, name: str, value: Any) -> None:
-        """Raise unless the value is of the kind."""
+        """Raise unless the value is so."""
         if not self.holds(value):
-            raise ArgumentError(name, f"must be {self.expected}, got {shown(value)}")
+            raise ArgumentError(name, refusal(self.expected, value, self.remedy))
+
+
+def refusal(expected: str, given: Any, remedy: str) -> str:
+    """Return a complaint: what a value must be, what it is, and the remedy if there is one."""
+    return f"must be {expected}, got {shown(given)}{'; ' if remedy else ''}{remedy}"
 
 
 class Range(NamedTuple):
-    """A range of numbers: what messages say that they must, and whether its ends belong to it.
+    """A range of numbers: what messages say that they must be, and whether its ends belong to it.
 
     The check of one float, by far the most frequent, compares it and calls nothing.
     """
 
-    must: str
+    expected: str
     least: float
     most: float = math.inf
     open_below: bool = False
     open_above: bool = True
 
-    def holds(self, values: Floats) -> bool:
-        """Return whether all of some numbers, at least one, are of the kind; NaN is of none."""
+    def holds(self, value: Numbers) -> bool:
+        """Return whether all of some numbers, at least one, are in the range; NaN is in none, nor is text."""
+        values = np.asarray(value)
+        if values.dtype.kind not in "iuf" or not values.size:
+            return False
         above = values > self.least if self.open_below else values >= self.least
         return bool((above & (values < self.most if self.open_above else values <= self.most)).all())
 
     def require(self, name: str, value: Numbers, remedy: str) -> None:
-        """Raise unless every value is of the kind; text is none, nor is an empty array."""
+        """Raise unless every value is in the range."""
         if type(value) is float and self.least < value < self.most:
             return
-        values = np.asarray(value)
-        if values.dtype.kind not in "iuf" or not values.size or not self.holds(values):
-            raise ArgumentError(name, f"must {self.must}, got {shown(value)}; {remedy}")
+        if not self.holds(value):
+            raise ArgumentError(name, refusal(self.expected, value, remedy))
+
+    def option(self, remedy: str = "", infinite: bool = False) -> Option:
+        """Declare numbers of the range, with its end at infinity if that is asked for."""
+        holds = self._replace(open_above=False).holds if infinite else self.holds
+        return Option(self.expected, holds, remedy, self.least, self.most)
 
 
-_PROBABILITY = Range("lie in (0, 1)", 0.0, 1.0, open_below=True)
-require_positive = Range("be positive", 0.0, open_below=True).require
-require_not_negative = Range("not be negative", 0.0).require
-require_at_least_one = Range("be at least 1", 1.0).require
-require_share = Range("lie in [0, 1]", 0.0, 1.0, open_above=False).require
-_SQUARED = Range(f"be at most {LARGEST_STD:g}", -math.inf, LARGEST_STD, open_above=False)
-_SCALE = Range(f"be from {LEAST_SCALE:g} to {LARGEST_STD:g}", LEAST_SCALE, LARGEST_STD, open_above=False)
+POSITIVE = Range("positive", 0.0, open_below=True)
+NOT_NEGATIVE = Range("0 or positive", 0.0)
+AT_LEAST_ONE = Range("at least 1", 1.0)
+FRACTION = Range("in [0, 1]", 0.0, 1.0, open_above=False)
+POSITIVE_FRACTION = Range("in (0, 1]", 0.0, 1.0, open_below=True, open_above=False)
+PROBABILITY = Range("in (0, 1)", 0.0, 1.0, open_below=True)
+SQUARED = Range(f"at most {LARGEST_STD:g}", -math.inf, LARGEST_STD, open_above=False)
+SCALE = Range(f"from {LEAST_SCALE:g} to {LARGEST_STD:g}", LEAST_SCALE, LARGEST_STD, open_above=False)
+require_positive = POSITIVE.require
+require_not_negative = NOT_NEGATIVE.require
+require_at_least_one = AT_LEAST_ONE.require
+require_share = FRACTION.require
 
 
 def require_probability(
     name: str, value: Numbers, remedy: str = "give a failure probability such as 0.1"
 ) -> None:
     """Raise unless every value lies strictly between 0 and 1."""
-    _PROBABILITY.require(name, value, remedy)
+    PROBABILITY.require(name, value, remedy)
 
 
-def require_std(name: str, value: Numbers, remedy: str = "it is a standard deviation") -> None:
-    """Raise unless every value is at least 0 and its square is finite."""
-    require_not_negative(name, value, remedy)
-    _SQUARED.require(name, value, "its square is the variance")
-
-
-def require_scale(name: str, value: Numbers, remedy: str) -> None:
-    """Raise unless every value is positive, and its square neither 0 nor infinite."""
-    require_positive(name, value, remedy)
-    _SCALE.require(name, value, "it is squared")
+def at_least(least: int) -> str:
+    """Return what messages say that an integer of at least `least` must be."""
+    return {0: "0 or a positive integer", 1: "a positive integer"}.get(
+        least, f"an integer of at least {least}"
+    )
 
 
 def require_integer(name: str, value: Any, least: int, remedy: str) -> None:
@@ -247,4 +265,4 @@ def require_integer(name: str, value: Any, least: int, remedy: str) -> None:
     if type(value) is int and least <= value <= LARGEST_COUNT:
         return
     if not is_integer(value) or not least <= value <= LARGEST_COUNT:
-        raise ArgumentError(name, f"must be an integer of at least {least}, got {shown(value)}; {remedy}")
+        raise ArgumentError(name, refusal(at_least(least), value, remedy))

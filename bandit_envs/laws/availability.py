@@ -3,11 +3,12 @@
 import abc
 import math
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
+from bandit_envs.basics.options import Checked, positive_fraction
 from bandit_envs.basics.types import Bools
-from bandit_envs.laws.parameters import Checked, number
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,7 @@ class BernoulliAvailability(Availability):
     reused: they are uniform on [0, 1 - p), as all those arms were missing.
     """
 
-    p: float = number(0.8, "a probability above 0", lambda p: 0 < p <= 1)
+    p: Annotated[float, positive_fraction()] = 0.8
 
     def draw(self, wanted: Bools, rng: np.random.Generator) -> Bools:
         """Return the arms whose uniform is at least 1 - p, (n, A), with the rule above for empty rounds."""

@@ -3,12 +3,13 @@
 import abc
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Annotated
 
 import numpy as np
 
 from bandit_envs.basics.arguments import is_count, require
+from bandit_envs.basics.options import Checked, count, positive_fraction, whole
 from bandit_envs.basics.types import Ints
-from bandit_envs.laws.parameters import Checked, count, number, parameter
 
 
 class Changes(abc.ABC):
@@ -72,7 +73,7 @@ class AtRounds(Changes):
 class Evenly(Checked, Changes):
     """Split the run into K segments; number i = 1..K ends after round(i T / K) rounds (Avanesov 2020)."""
 
-    num_segments: int = count(4)
+    num_segments: Annotated[int, count()] = 4
 
     @property
     def needed(self) -> int:
@@ -96,8 +97,8 @@ class GeometricChanges(Checked, Changes):
         min_gap: rounds that every segment lasts at least.
     """
 
-    hazard: float = number(0.005, "a probability in (0, 1]", lambda hazard: 0 < hazard <= 1)
-    min_gap: int = count(1)
+    hazard: Annotated[float, positive_fraction()] = 0.005
+    min_gap: Annotated[int, count()] = 1
 
     def draw(self, horizon: int, rng: np.random.Generator) -> Ints:
         waits = rng.geometric(self.hazard, size=-(-horizon // self.min_gap))
@@ -115,8 +116,8 @@ class Recurring(Checked, Changes):
         num_functions: F, at least 2; from K on no function returns.
     """
 
-    num_segments: int = count(6)
-    num_functions: int = parameter(2, "an integer from 2 on", lambda value: is_count(value) and value > 1)
+    num_segments: Annotated[int, count()] = 6
+    num_functions: Annotated[int, whole(2)] = 2
 
     @property
     def needed(self) -> int:

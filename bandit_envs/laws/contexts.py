@@ -1,13 +1,13 @@
 """Draw the context of each round, one of Z."""
 
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import Annotated, Protocol, runtime_checkable
 
 import numpy as np
 
-from bandit_envs.basics.arguments import is_count, is_integer, require
+from bandit_envs.basics.arguments import is_integer, require
+from bandit_envs.basics.options import Checked, count
 from bandit_envs.basics.types import Ints
-from bandit_envs.laws.parameters import Checked, parameter
 
 
 @runtime_checkable
@@ -31,7 +31,7 @@ class UniformContexts(Context):
 class Blocks(Checked, Context):
     """Show each context for `length` rounds in a row, in cyclic order (Verma et al. 2022, 6.3)."""
 
-    length: int = parameter(30, "a positive integer", is_count)
+    length: Annotated[int, count()] = 30
 
     def draw(self, rounds: int, count: int, rng: np.random.Generator) -> Ints:
         return np.arange(rounds) // self.length % count

@@ -7,13 +7,13 @@ are the same for all agents; the remaining budget limits how much of c_t is adde
 
 import abc
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
 from bandit_envs.basics.arguments import require
+from bandit_envs.basics.options import Checked, fraction, not_negative
 from bandit_envs.basics.types import Bools, Floats
-from bandit_envs.laws import parameters
-from bandit_envs.laws.parameters import Checked, not_negative
 
 
 @dataclass(frozen=True)
@@ -25,8 +25,8 @@ class Corruption(Checked, abc.ABC):
         by: the change of one reward, until the budget is spent.
     """
 
-    budget: float = not_negative(3.0)
-    by: float = not_negative(0.6)
+    budget: Annotated[float, not_negative()] = 3.0
+    by: Annotated[float, not_negative()] = 0.6
 
     def strikes(self, gap: Floats | float) -> Bools:
         """Return whether plays with these gaps to the optimum are attacked, a number or (n,); here all."""
@@ -56,7 +56,7 @@ class Untouched(Corruption):
 class AgainstTheBest(Corruption):
     """Lower the rewards of plays whose gap to the optimum is at most `within`."""
 
-    within: float = not_negative(0.3)
+    within: Annotated[float, not_negative()] = 0.3
 
     def strikes(self, gap: Floats | float) -> Bools:
         return np.asarray(gap <= self.within)
@@ -69,7 +69,7 @@ class AgainstTheBest(Corruption):
 class AtRandom(Corruption):
     """Raise or lower the rewards of random rounds, each with this probability, whatever is played."""
 
-    probability: float = parameters.probability(0.1)
+    probability: Annotated[float, fraction()] = 0.1
 
     def draw(self, horizon: int, rng: np.random.Generator) -> Floats:
         struck = rng.random(horizon) < self.probability

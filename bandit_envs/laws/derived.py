@@ -2,16 +2,16 @@
 
 from dataclasses import dataclass, replace
 from functools import reduce
-from typing import Any, ClassVar, Protocol, runtime_checkable
+from typing import Annotated, Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
 from bandit_envs.basics.arguments import is_number, require
+from bandit_envs.basics.options import Checked, positive_fraction
 from bandit_envs.basics.types import Floats
 from bandit_envs.kernels.gram import Gram
 from bandit_envs.laws.drawn import Drawn
 from bandit_envs.laws.functions import FunctionLaw, Moments
-from bandit_envs.laws.parameters import Checked, number
 
 UNIT_RANGE = Moments(0.5, 0.25)
 
@@ -154,7 +154,7 @@ class FeasibleShare(Checked, Feasibility):
     and costs leaves each g_j a draw of its law plus a constant, as smooth as before.
     """
 
-    quantile: float = number(0.3, "a number in (0, 1]", lambda quantile: 0 < quantile <= 1)
+    quantile: Annotated[float, positive_fraction()] = 0.3
 
     def shift(self, costs: list[Drawn], num_contexts: int) -> list[Drawn]:
         if not costs:

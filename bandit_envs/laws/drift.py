@@ -2,15 +2,16 @@
 
 import abc
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
 from bandit_envs.basics.arguments import require
+from bandit_envs.basics.options import Checked, count, fraction
 from bandit_envs.basics.types import Bools, Floats, Ints
 from bandit_envs.kernels.gram import Gram
 from bandit_envs.laws.drawn import Drawn
 from bandit_envs.laws.functions import FunctionLaw
-from bandit_envs.laws.parameters import Checked, count, number, switch
 from bandit_envs.laws.tabulated import RecordedValues
 
 
@@ -93,8 +94,8 @@ class OrnsteinUhlenbeck(Drift):
         costs: whether cost functions drift too; given ones (`KnownFunction`) never do.
     """
 
-    epsilon: float = number(0.01, "a number in [0, 1]", lambda epsilon: 0 <= epsilon <= 1)
-    costs: bool = switch(True)
+    epsilon: Annotated[float, fraction()] = 0.01
+    costs: bool = True
 
     @property
     def is_still(self) -> bool:
@@ -133,7 +134,7 @@ class Replay(Drift):
     A round in which the function differs from the last one is a change-point, as any other for evaluators.
     """
 
-    hold: int = count(1)
+    hold: Annotated[int, count()] = 1
 
     @property
     def within_segments(self) -> bool:

@@ -4,12 +4,13 @@ import abc
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
 from bandit_envs.basics import arguments
-from bandit_envs.basics.arguments import ArgumentError, as_array, is_number, require
+from bandit_envs.basics.arguments import ArgumentError, as_array, require
+from bandit_envs.basics.options import SQUARED_SCALE, Checked, positive
 from bandit_envs.basics.types import Floats
 from bandit_envs.kernels.definite import spread
 from bandit_envs.kernels.gram import Gram
@@ -207,7 +208,7 @@ class GPSample(FunctionLaw):
 
 
 @dataclass(frozen=True)
-class RKHSFunction(FunctionLaw):
+class RKHSFunction(Checked, FunctionLaw):
     r"""Draw f = sum_i alpha_i k(x_i, .), the posterior mean for y ~ N(0, K) (Chowdhury & Gopalan 2017, 6).
 
     alpha = (K + rho I)^{-1} y and ||f||^2 = alpha' K alpha, with rho = `ridge` times the range of y and the
@@ -225,16 +226,13 @@ class RKHSFunction(FunctionLaw):
         norm: if given, f is scaled to have exactly this RKHS norm.
     """
 
-    ridge: float = 0.01
-    norm: float | None = None
+    ridge: Annotated[float, positive()] = 0.01
+    norm: Annotated[float, positive("or leave it out, and norms are drawn"), SQUARED_SCALE] | None = None
 
     has_box_form = True
 
     def __post_init__(self) -> None:
-        require(is_number(self.ridge) and self.ridge > 0, "ridge", "positive", self.ridge)
-        if self.norm is not None:
-            require(is_number(self.norm), "norm", "None or positive", self.norm)
-            arguments.require_scale("norm", self.norm, "or leave it out, and norms are drawn")
+        super().__post_init__()
         object.__setattr__(self, "norm_is_drawn", self.norm is None)
 
     @property

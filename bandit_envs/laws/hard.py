@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -12,8 +12,8 @@ from scipy.optimize import root_scalar
 from scipy.special import gammaln, hyp0f1, logsumexp
 from sklearn.gaussian_process.kernels import RBF, Matern
 
-from bandit_envs.basics import arguments
-from bandit_envs.basics.arguments import ArgumentError, require, require_positive, require_scale, shown
+from bandit_envs.basics.arguments import ArgumentError, require, shown
+from bandit_envs.basics.options import SQUARED_SCALE, Checked, count, positive
 from bandit_envs.basics.types import Floats
 from bandit_envs.kernels.definite import BLOCK_BYTES, blocks
 from bandit_envs.kernels.gram import Gram
@@ -73,7 +73,7 @@ def _optimal(root: Floats, rho: float) -> Design:
 
 
 @dataclass(frozen=True)
-class HardFunctions(OfBoundedNorm):
+class HardFunctions(Checked, OfBoundedNorm):
     r"""Draw f_z = B / (4 sqrt(rho d_T)) P[:, z], z ~ nu, rho = R^2 / (B^2 T) (Ma & Scarlett, Theorem 1).
 
     nu is the `Design` of K and rho, and P = K - K D^(1/2) (D^(1/2) K D^(1/2) + rho I)^-1 D^(1/2) K with D =
@@ -94,19 +94,16 @@ class HardFunctions(OfBoundedNorm):
             proved.
     """
 
-    bound: float = 2.0
-    noise_std: float = 0.1
-    horizon: int = 1000
+    bound: Annotated[float, positive("it is the largest norm of the functions"), SQUARED_SCALE] = 2.0
+    noise_std: Annotated[float, positive("without noise no function stays hard")] = 0.1
+    horizon: Annotated[int, count("it is the number of rounds")] = 1000
     rescaled: bool = False
 
     def __post_init__(self) -> None:
-        arguments.require_scale("bound", self.bound, "it is the largest norm of the functions")
-        arguments.require_positive("noise_std", self.noise_std, "without noise no function stays hard")
+        super().__post_init__()
         if self.bound > MOST_NORM * self.noise_std:
-            complaint = f"must be at most {MOST_NORM:g} times noise_std, got {arguments.shown(self.bound)}"
-            raise arguments.ArgumentError("bound", f"{complaint}; take a larger noise_std")
-        arguments.require_integer("horizon", self.horizon, 1, "it is the number of rounds")
-        arguments.require_switch("rescaled", self.rescaled)
+            complaint = f"must be at most {MOST_NORM:g} times noise_std, got {shown(self.bound)}"
+            raise ArgumentError("bound", f"{complaint}; take a larger noise_std")
         object.__setattr__(self, "norm_is_drawn", not self.rescaled)
 
     @cached_property
@@ -233,7 +230,7 @@ def _nodes(count: int) -> tuple[Floats, Floats]:
 
 
 @dataclass(frozen=True)
-class Bumps(OfBoundedNorm):
+class Bumps(Checked, OfBoundedNorm):
     """Draw g(x) = 2 eps h((x - c) / w) / h(0) of RKHS norm B, c among M^d centres (Scarlett et al. 2017).
 
     c is uniform, w is such that |g| = B, and centres are 2 zeta w apart, M = floor(side / (2 zeta w)) a
@@ -247,14 +244,10 @@ class Bumps(OfBoundedNorm):
         eps: half the height of a bump.
     """
 
-    bound: float = 2.0
-    eps: float = 0.1
+    bound: Annotated[float, positive("it is the norm of every bump"), SQUARED_SCALE] = 2.0
+    eps: Annotated[float, positive("it is half the height of a bump")] = 0.1
 
     has_box_form = True
-
-    def __post_init__(self) -> None:
-        require_scale("bound", self.bound, "it is the norm of every bump")
-        require_positive("eps", self.eps, "it is half the height of a bump")
 
     def width(self, kernel: Any, dim: int) -> float:
         """Return the w at which a bump has norm B: the norm falls with w up to some length-scales."""

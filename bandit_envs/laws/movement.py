@@ -6,12 +6,12 @@ plus the costs of its moves. A budget, which has a unit of its own, does not pay
 
 import abc
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 
+from bandit_envs.basics.options import Checked, positive
 from bandit_envs.basics.types import Floats
-from bandit_envs.laws.parameters import Checked, positive
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class Movement(Checked, abc.ABC):
         price: cost of a distance of 1, in units of the reward.
     """
 
-    price: float = positive(0.1)
+    price: Annotated[float, positive()] = 0.1
 
     is_free: ClassVar[bool] = False  # whether no move costs anything
 

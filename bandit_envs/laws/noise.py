@@ -3,13 +3,14 @@
 import abc
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
-from bandit_envs.basics.arguments import LARGEST_STD, is_number, require
+from bandit_envs.basics.arguments import is_number, require
+from bandit_envs.basics.options import SQUARED_STD, Checked, not_negative, number, positive, positive_fraction
 from bandit_envs.basics.types import Floats, Ints
-from bandit_envs.laws.parameters import Checked, number, parse, switch
+from bandit_envs.laws.parameters import parse
 
 FINITE = "above 2, where the variance is finite"
 
@@ -26,8 +27,8 @@ class Noise(Checked, abc.ABC):
             large, and are easier. Give `std` for those.
     """
 
-    std: float = 0.1
-    share: float | None = None
+    std: Annotated[float, not_negative(), SQUARED_STD] = 0.1
+    share: Annotated[float, positive()] | None = None
 
     relative_bound: ClassVar[float | None] = None  # almost sure bound on |noise| in noise stds
     # R in noise stds: E exp(s noise) <= exp(s^2 R^2 / 2) for all s.
@@ -36,13 +37,6 @@ class Noise(Checked, abc.ABC):
     publishes_shape: ClassVar[bool] = False  # whether the setting publishes the noise std of each play
     num_points: ClassVar[int] = 0  # with runs of their own, one of which is what a play observes
     draws_outcomes: ClassVar[bool] = False  # whether a play's value is drawn from its mean by `of_means`
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        require(is_number(self.std) and self.std >= 0, "std", "0 or a positive number", self.std)
-        require(self.std <= LARGEST_STD, "std", f"at most {LARGEST_STD:g}", self.std)
-        valid = self.share is None or (is_number(self.share) and self.share > 0)
-        require(valid, "share", "None or positive", self.share)
 
     def scale(self, low: float, high: float) -> float:
         """Return the noise std in a trial with this least and this largest mean reward."""
@@ -120,7 +114,7 @@ class UniformNoise(Noise):
 class StudentT(Noise):
     """Draw Student's t of the stated standard deviation: heavy tails, sub-Gaussian for no R."""
 
-    degrees: float = number(3.0, FINITE, lambda degrees: degrees > 2)
+    degrees: Annotated[float, number(FINITE, lambda degrees: degrees > 2)] = 3.0
 
     def draw(self, horizon: int, rng: np.random.Generator) -> Floats:
         return rng.standard_t(self.degrees, horizon) * np.sqrt((self.degrees - 2.0) / self.degrees)
@@ -133,7 +127,7 @@ class Pareto(Noise):
     P(y > u) falls as u^-index, so E|y|^p is finite for p < index alone, and no R makes it sub-Gaussian.
     """
 
-    index: float = number(3.0, FINITE, lambda index: index > 2)
+    index: Annotated[float, number(FINITE, lambda index: index > 2)] = 3.0
 
     def draw(self, horizon: int, rng: np.random.Generator) -> Floats:
         """Draw with mean 0 and variance 1, (T,): x >= 1 has mean a/(a-1), variance a/((a-1)^2 (a-2))."""
@@ -166,8 +160,8 @@ class NoiseByArm(Noise):
     """
 
     base: Any = "gaussian"
-    quietest: float = number(0.1, "a share in (0, 1]", lambda quietest: 0 < quietest <= 1)
-    declared: bool = switch(True)
+    quietest: Annotated[float, positive_fraction()] = 0.1
+    declared: bool = True
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -11,13 +11,14 @@ quantile of U for counts.
 import abc
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.polynomial.hermite_e import hermegauss
 from scipy.special import expit
 
 from bandit_envs.basics.arguments import require
+from bandit_envs.basics.options import Checked, number, positive
 from bandit_envs.basics.types import Floats
 from bandit_envs.kernels.gram import Gram
 from bandit_envs.kernels.kernels import LinkedKernel
@@ -26,7 +27,7 @@ from bandit_envs.laws.derived import Derived, UnderKernel
 from bandit_envs.laws.drawn import Drawn
 from bandit_envs.laws.functions import FunctionLaw, Moments
 from bandit_envs.laws.noise import Noise
-from bandit_envs.laws.parameters import Checked, number, parse, positive
+from bandit_envs.laws.parameters import parse
 
 LARGEST_BASE = 20.0  # beyond it a double holds s(base) as 0 or 1, nearly
 _NODES, _WEIGHTS = hermegauss(100)
@@ -44,7 +45,9 @@ class OutcomeLaw(Checked, abc.ABC):
         base: m0, the latent value where f = 0, a constant of the law.
     """
 
-    base: float = number(0.0, f"at most {LARGEST_BASE:g} in size", lambda base: abs(base) <= LARGEST_BASE)
+    base: Annotated[
+        float, number(f"at most {LARGEST_BASE:g} in size", lambda base: abs(base) <= LARGEST_BASE)
+    ] = 0.0
 
     highest: ClassVar[float] = math.inf  # mean outcome that is possible; the lowest is 0
 
@@ -114,7 +117,7 @@ class PoissonCounts(OutcomeLaw):
         exposure: of a play, such as the number of visitors.
     """
 
-    exposure: float = positive(1.0)
+    exposure: Annotated[float, positive()] = 1.0
 
     def mean(self, latent: Floats) -> Floats:
         return self.exposure * np.exp(self.base + latent)

@@ -1,62 +1,10 @@
-"""The parameters of a law are declared beside their defaults, and given in a description of the law.
+"""Laws by their descriptions: {"law": "poisson", "mean": 10} gives `PoissonDelay(mean=10)`."""
 
-    mean: float = positive(10.0)
-
-A law that is `Checked` raises one clear error for a parameter that is something else. `parse` makes the law:
-{"law": "poisson", "mean": 10} gives `PoissonDelay(mean=10)`.
-"""
-
-from collections.abc import Callable, Mapping
-from dataclasses import MISSING, field, fields
+from collections.abc import Mapping
+from dataclasses import MISSING, fields
 from typing import Any
 
-from bandit_envs.basics.arguments import ArgumentError, Kind, is_count, is_number, plain, shown, written_as
-
-
-class Checked:
-    """Check the declared parameters of a dataclass, in their order, once it is made."""
-
-    def __post_init__(self) -> None:
-        for each in fields(self):  # type: ignore[arg-type]
-            if "kind" in each.metadata:
-                value = getattr(self, each.name)
-                each.metadata["kind"].require(each.name, value)
-                object.__setattr__(self, each.name, plain(value))
-
-
-def parameter(default: Any, expected: str, valid: Callable[[Any], bool]) -> Any:
-    """Declare a parameter by its default, what messages say that it must be, and the test of a value."""
-    return field(default=default, metadata={"kind": Kind(expected, valid)})
-
-
-def number(default: float, expected: str, valid: Callable[[float], bool]) -> Any:
-    """Declare a finite number that passes a test."""
-    return parameter(default, expected, lambda value: is_number(value) and valid(value))
-
-
-def positive(default: float) -> Any:
-    """Declare a positive number."""
-    return number(default, "positive", lambda value: value > 0)
-
-
-def not_negative(default: float) -> Any:
-    """Declare a number of at least 0."""
-    return number(default, "0 or positive", lambda value: value >= 0)
-
-
-def probability(default: float) -> Any:
-    """Declare a number in [0, 1]."""
-    return number(default, "a probability", lambda value: 0 <= value <= 1)
-
-
-def count(default: int) -> Any:
-    """Declare a positive integer."""
-    return parameter(default, "a positive integer", is_count)
-
-
-def switch(default: bool) -> Any:
-    """Declare a bool: "no" would count as true."""
-    return parameter(default, "True or False", lambda value: isinstance(value, bool))
+from bandit_envs.basics.arguments import ArgumentError, shown, written_as
 
 
 def parse(argument: str, spec: Any, laws: Mapping[str, type], kind: type | None = None) -> Any:

@@ -4,16 +4,16 @@ import abc
 import math
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
 from bandit_envs.basics.arguments import is_number, require
+from bandit_envs.basics.options import Checked, not_negative, positive
 from bandit_envs.basics.types import Floats
 from bandit_envs.kernels.gram import Gram
 from bandit_envs.laws.drawn import Drawn
 from bandit_envs.laws.functions import GPSample
-from bandit_envs.laws.parameters import Checked, not_negative, positive, switch
 
 MOST_STDS = 3.0  # prior stds at which log-GP costs are clipped, so that they are bounded
 
@@ -34,8 +34,8 @@ class PlayCosts(Checked, abc.ABC):
 
     budget: float
     _: KW_ONLY
-    known: bool = switch(False)
-    noise_std: float = not_negative(0.0)
+    known: bool = False
+    noise_std: Annotated[float, not_negative()] = 0.0
 
     logarithmic: ClassVar[bool] = False  # whether ln k, not k, is the Gaussian process
     is_free: ClassVar[bool] = False  # whether nothing is ever spent
@@ -132,13 +132,12 @@ class GPCosts(PlayCosts):
     """Draw from the model's GP, rescaled to these minimum, which is positive, and maximum on the points."""
 
     _: KW_ONLY
-    low: float = 0.2
-    high: float = 1.2
+    low: Annotated[float, positive()] = 0.2
+    high: Annotated[float, positive()] = 1.2
 
     def __post_init__(self) -> None:
-        require(is_number(self.low) and self.low > 0, "low", "positive", self.low)
-        require(is_number(self.high) and self.high > self.low, "high", "larger than low", self.high)
         super().__post_init__()
+        require(self.high > self.low, "high", "larger than low", self.high)
 
     @property
     def extent(self) -> tuple[float, float]:
@@ -162,8 +161,8 @@ class LogGPCosts(PlayCosts):
     """Draw ln k = ln median + deviation h, h a draw of the model's GP of unit variance, clipped at 3 stds."""
 
     _: KW_ONLY
-    median: float = positive(1.0)
-    deviation: float = positive(1.0)
+    median: Annotated[float, positive()] = 1.0
+    deviation: Annotated[float, positive()] = 1.0
 
     logarithmic: ClassVar[bool] = True
 

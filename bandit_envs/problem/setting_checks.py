@@ -5,15 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from bandit_envs.basics.arguments import (
-    LARGEST_STD,
-    ArgumentError,
-    Kind,
-    is_integer,
-    is_number,
-    require,
-    require_size,
-)
+from bandit_envs.basics.arguments import LARGEST_STD, ArgumentError, Option, is_number, require, require_size
+from bandit_envs.basics.options import KINDS, whole
 from bandit_envs.basics.types import Floats, Ints, fixed, is_fixed
 from bandit_envs.kernels.validity import require_same_noise, split_white
 from bandit_envs.laws.delays import LAWS, Delay
@@ -34,21 +27,21 @@ def _is_kernel(value: Any) -> bool:
     return callable(getattr(value, "diag", None)) and not isinstance(value, type)
 
 
-def _law_of(kind: type, module: str, such: str) -> Kind:
+def _law_of(kind: type, module: str, such: str) -> Option:
     known = f"None or a law of bandit_envs.laws.{module}, such as {such}"
-    return Kind(known, lambda value: isinstance(value, kind))
+    return Option(known, lambda value: isinstance(value, kind))
 
 
-COUNT = Kind("0 or a positive integer", lambda value: is_integer(value) and value >= 0)
-SWITCH = Kind("True or False", lambda value: isinstance(value, bool))
-POSITIVE = Kind("None or positive", lambda value: is_number(value) and value > 0)
-SCALE = Kind("None, 0 or positive", lambda value: _are_numbers(value) and (np.asarray(value) >= 0).all())
-STD = Kind(f"at most {LARGEST_STD:g}", lambda value: (np.asarray(value) <= LARGEST_STD).all())
+COUNT = whole(0)
+SWITCH = KINDS[bool]
+POSITIVE = Option("None or positive", lambda value: is_number(value) and value > 0)
+SCALE = Option("None, 0 or positive", lambda value: _are_numbers(value) and (np.asarray(value) >= 0).all())
+STD = Option(f"at most {LARGEST_STD:g}", lambda value: (np.asarray(value) <= LARGEST_STD).all())
 SCALES = ("noise_bound", "rkhs_bound", "constraint_noise_bound", "misspecification", "corruption")
 PER_COST = ("constraint_prior_std", "constraint_noise_std", "constraint_noise_bound")
 NEEDED = COUNT, SWITCH  # None is no value of these
-LATENT_KERNEL = Kind("a scikit-learn kernel, None without an outcome", _is_kernel)
-FACTS: dict[str, tuple[Kind, ...]] = {
+LATENT_KERNEL = Option("a scikit-learn kernel, None without an outcome", _is_kernel)
+FACTS: dict[str, tuple[Option, ...]] = {
     **dict.fromkeys(("max_delay", "num_constraints"), (COUNT,)),
     **dict.fromkeys(SCALES, (SCALE,)),
     **dict.fromkeys(("noise_std", "constraint_noise_std", "constraint_prior_std"), (SCALE, STD)),
@@ -56,9 +49,9 @@ FACTS: dict[str, tuple[Kind, ...]] = {
     "play_costs": (_law_of(PlayCosts, "play_costs", "GPCosts(50.0)"),),
     "movement": (_law_of(Movement, "movement", "Switching(0.1)"),),
     "outcome": (_law_of(OutcomeLaw, "outcomes", "BernoulliOutcomes()"),),
-    "kernel": (Kind("None or a scikit-learn kernel", _is_kernel),),
+    "kernel": (Option("None or a scikit-learn kernel", _is_kernel),),
     "latent_kernel": (LATENT_KERNEL,),
-    "reward_lower_bound": (Kind("None or a number", _are_numbers),),
+    "reward_lower_bound": (Option("None or a number", _are_numbers),),
     **dict.fromkeys(("may_change", "volatile", "aggregated", "duel"), (SWITCH,)),
 }
 ROUNDING = 1e-9  # relative: costs are exponentials of logarithms

@@ -11,22 +11,22 @@ RKHS norm below B, in the units of f and g.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
-from agents.options import PerTrial
+from agents.options import Delta, PerTrial
 from agents.widths.base import mean_width
 from bandit_envs.basics.arguments import (
-    require_at_least_one,
     require_not_negative,
     require_positive,
-    require_probability,
 )
+from bandit_envs.basics.options import Checked, not_negative, positive, whole
 from bandit_envs.basics.types import Floats, Ints
 
 
 @dataclass(frozen=True)
-class Epochs:
+class Epochs(Checked):
     """The epochs hold the parameters of a run that both theorems use.
 
     Args:
@@ -39,22 +39,13 @@ class Epochs:
         num_constraints: m.
     """
 
-    length: int
-    count: int
-    gamma: float
-    bound: float
-    noise_std: float
-    delta: float = 0.1
-    num_constraints: int = 1
-
-    def __post_init__(self) -> None:
-        require_at_least_one("length", self.length, "it is the number of rounds S of an epoch")
-        require_at_least_one("count", self.count, "it is the number of epochs L")
-        require_not_negative("gamma", self.gamma, "it is an information gain")
-        require_not_negative("bound", self.bound, "it bounds the RKHS norm of the penalised objectives")
-        require_not_negative("noise_std", self.noise_std, "it bounds the sub-Gaussian noise")
-        require_probability("delta", self.delta)
-        require_at_least_one("num_constraints", self.num_constraints, "it is the number of constraints m")
+    length: Annotated[int, whole(1, "it is the number of rounds S of an epoch")]
+    count: Annotated[int, whole(1, "it is the number of epochs L")]
+    gamma: Annotated[float, not_negative("it is an information gain")]
+    bound: Annotated[float, not_negative("it bounds the RKHS norm of the penalised objectives")]
+    noise_std: Annotated[float, not_negative("it bounds the sub-Gaussian noise")]
+    delta: Delta = 0.1
+    num_constraints: Annotated[int, whole(1, "it is the number of constraints m")] = 1
 
     def until(self, rounds: Ints) -> Floats:
         """Return the number of epochs begun by the end of these rounds, (T,)."""
@@ -71,7 +62,7 @@ class Epochs:
 
 
 @dataclass(frozen=True)
-class NoiselessBounds:
+class NoiselessBounds(Checked):
     """Theorem 1 bounds regret and violation of Algorithm 2.
 
     Args:
@@ -80,11 +71,8 @@ class NoiselessBounds:
     """
 
     epochs: Epochs
-    gap: float
+    gap: Annotated[float, not_negative("the optimum of all points is at least that of the feasible")]
     inverse: Callable[[Floats], Floats] = np.log
-
-    def __post_init__(self) -> None:
-        require_not_negative("gap", self.gap, "the optimum of all points is at least that of the feasible")
 
     def regret(self, rounds: Ints) -> Floats:
         """Bound R_T <= L r, with r the regret of an epoch at kappa = 0 (from 21), (T,)."""
@@ -103,7 +91,7 @@ class NoiselessBounds:
 
 
 @dataclass(frozen=True)
-class NoisyBounds:
+class NoisyBounds(Checked):
     """Theorem 2 bounds regret and violation of Algorithm 3.
 
     The multipliers, and with them the bounds, are finite only if the slack of some point exceeds the noise
@@ -117,16 +105,10 @@ class NoisyBounds:
     """
 
     epochs: Epochs
-    step: float
-    reward_bound: float
-    cost_bound: float
-    slack: float
-
-    def __post_init__(self) -> None:
-        require_positive("step", self.step, "multipliers that never move bound nothing")
-        require_not_negative("reward_bound", self.reward_bound, "it bounds |f|")
-        require_not_negative("cost_bound", self.cost_bound, "it bounds |g|")
-        require_positive("slack", self.slack, "Slater's condition asks for a strictly feasible point")
+    step: Annotated[float, positive("multipliers that never move bound nothing")]
+    reward_bound: Annotated[float, not_negative("it bounds |f|")]
+    cost_bound: Annotated[float, not_negative("it bounds |g|")]
+    slack: Annotated[float, positive("Slater's condition asks for a strictly feasible point")]
 
     @property
     def multiplier(self) -> float:

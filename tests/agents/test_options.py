@@ -22,10 +22,11 @@ from agents.algorithms.separate_models import SeparateModelsAgentOptions
 from agents.model.model import Model
 from agents.objectives.parts import CostModelOptions, model_and_costs
 from agents.objectives.penalised_parts import PenalisedOptions, ReadingOptions, parts_of, penalised_parts
-from agents.options import CheckedOptions, keywords_of, one_of, positive, probability, typed_dict_of
+from agents.options import keywords_of, typed_dict_of
 from agents.registry import resolve_agent
 from agents.saving.data import require_types
 from bandit_envs import Setting
+from bandit_envs.basics.options import Checked, one_of, positive, probability
 from gpbandits.catalogue import documented_keys
 
 HANDING_ON = [name for name in agents.names() if typed_dict_of(resolve_agent(name).make)]
@@ -227,7 +228,7 @@ def test_an_impossible_option_is_named(name, options):
 
 
 @dataclass(frozen=True)
-class Declared(CheckedOptions):
+class Declared(Checked):
     eps: Annotated[float, positive("it is a regret")]
     limit: Annotated[float, probability("it is a share of runs")] | None = None
     bands: Annotated[str, one_of("single", "difference")] = "single"

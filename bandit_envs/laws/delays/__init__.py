@@ -1,11 +1,12 @@
 """Draw the delays of feedback: in rounds, in units of time, longer for some arms or rewards."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from scipy.special import pdtr, pdtrik
 
+from bandit_envs.basics.options import not_negative, number
 from bandit_envs.basics.types import Floats
 from bandit_envs.laws.delays.waits import (
     BASES,
@@ -22,7 +23,7 @@ from bandit_envs.laws.delays.waits import (
     PoissonDelay,
     UniformDelay,
 )
-from bandit_envs.laws.parameters import not_negative, number, parse
+from bandit_envs.laws.parameters import parse
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ class DelayByArm(Delay):
     """
 
     base: Any = "poisson"
-    slowest: float = number(3.0, "a factor >= 1", lambda slowest: slowest >= 1)
+    slowest: Annotated[float, number("a factor >= 1", lambda slowest: slowest >= 1)] = 3.0
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -78,7 +79,7 @@ class ByReward(Delay):
     """
 
     mean: float = 10.0
-    more: float = not_negative(20.0)
+    more: Annotated[float, not_negative()] = 20.0
 
     depends_on_rewards = True
 

@@ -6,18 +6,18 @@ In units of time round t starts at time t * interval, without waiting (Verma et 
 import abc
 import math
 from dataclasses import KW_ONLY, dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from scipy.special import ndtr, ndtri, pdtr, pdtrc
 
-from bandit_envs.basics.arguments import LARGEST_COUNT, is_integer, require
+from bandit_envs.basics.arguments import require
+from bandit_envs.basics.options import Checked, count, fraction, not_negative, number, positive, whole
 from bandit_envs.basics.types import Floats
-from bandit_envs.laws.parameters import Checked, count, not_negative, number, parameter, positive, probability
 
 TAIL = 1e-6  # share of the feedback that the default window of the environment may lose
 LARGEST_MEAN = 1e9  # of a Poisson law: `quantile` counts up from the mean
-WHOLE = "0 or a positive integer"
+NO_LONGER = number(f"at most {LARGEST_MEAN:g}, longer than any run", lambda mean: mean <= LARGEST_MEAN)
 LARGEST_SIGMA = 100.0  # std of logarithms: with a larger one waits are 0 or overflow
 
 
@@ -38,7 +38,7 @@ class Delay(Checked, abc.ABC):
     is_measured = False  # whether it holds what was measured with each arm, and so is never published
 
     _: KW_ONLY
-    lost: float = probability(0.0)
+    lost: Annotated[float, fraction()] = 0.0
 
     def draw(self, horizon: int, rng: np.random.Generator) -> Floats:
         """Return the wait of each round, (T,); infinite where the feedback is never delivered."""
@@ -96,10 +96,6 @@ class Delay(Checked, abc.ABC):
         """Return the smallest wait w with P(wait > w) <= late, in (0, 1/2), for feedback that is not lost."""
 
 
-def _is_whole(value: Any) -> bool:
-    return is_integer(value) and 0 <= value <= LARGEST_COUNT
-
-
 @dataclass(frozen=True)
 class Immediate(Delay):
     """Deliver feedback in the round itself."""
@@ -118,7 +114,7 @@ class Immediate(Delay):
 class Constant(Delay):
     """Delay every feedback by `rounds` rounds: asynchronous batches of rounds + 1."""
 
-    rounds: int = parameter(10, WHOLE, _is_whole)
+    rounds: Annotated[int, whole(0)] = 10
 
     def delivered_by(self, rounds: Floats) -> Floats:
         return (rounds >= self.rounds).astype(np.float64)
@@ -134,7 +130,7 @@ class Constant(Delay):
 class Cyclic(Delay):
     """Delay by b - 1, b - 2, ..., 0, and again: b = `batch` plays get their feedback together (batch BO)."""
 
-    batch: int = count(10)
+    batch: Annotated[int, count()] = 10
 
     def delivered_by(self, rounds: Floats) -> Floats:
         """Return the average over the rounds of a batch."""
@@ -151,12 +147,7 @@ class Cyclic(Delay):
 class PoissonDelay(Delay):
     """Draw independent Poisson delays (Verma et al. 2022, Section 6)."""
 
-    mean: float = not_negative(10.0)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        longest = f"at most {LARGEST_MEAN:g}, longer than any run"
-        require(self.mean <= LARGEST_MEAN, "mean", longest, self.mean)
+    mean: Annotated[float, not_negative(), NO_LONGER] = 10.0
 
     def delivered_by(self, rounds: Floats) -> Floats:
         return pdtr(rounds, self.mean)
@@ -175,7 +166,7 @@ class PoissonDelay(Delay):
 class GeometricDelay(Delay):
     """Draw P(d = k) = p (1 - p)^k, mean (1 - p) / p: each later round delivers with probability p."""
 
-    mean: float = positive(10.0)
+    mean: Annotated[float, positive()] = 10.0
 
     def delivered_by(self, rounds: Floats) -> Floats:
         """Return 1 - (1 - p)^(k + 1), where -log(1 - p) = log(1 + 1 / mean)."""
@@ -193,13 +184,12 @@ class GeometricDelay(Delay):
 class UniformDelay(Delay):
     """Draw every whole number of rounds from `low` to `high`, both included, with equal probability."""
 
-    low: int = parameter(0, WHOLE, _is_whole)
+    low: Annotated[int, whole(0)] = 0
     high: int = 20
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        valid = _is_whole(self.high) and self.high >= self.low
-        require(valid, "high", "an integer >= low", self.high)
+        require(self.high >= self.low, "high", "an integer >= low", self.high)
 
     def delivered_by(self, rounds: Floats) -> Floats:
         return np.clip((rounds - self.low + 1.0) / (self.high - self.low + 1.0), 0.0, 1.0)
@@ -220,8 +210,8 @@ class HeavyTailed(Delay):
     The mean is infinite where `tail` is 1 or less; some feedback then exceeds any practical window.
     """
 
-    tail: float = positive(1.0)
-    scale: float = positive(1.0)
+    tail: Annotated[float, positive()] = 1.0
+    scale: Annotated[float, positive()] = 1.0
 
     def delivered_by(self, rounds: Floats) -> Floats:
         """Return 1 - (1 + (k + 1) / scale)^(-tail)."""
@@ -249,8 +239,8 @@ class DelayInTime(Delay):
         interval: between the starts of two rounds.
     """
 
-    mean: float = positive(10.0)
-    interval: float = positive(1.0)
+    mean: Annotated[float, positive()] = 10.0
+    interval: Annotated[float, positive()] = 1.0
 
     def in_rounds(self, waits: Floats) -> Floats:
         return np.maximum(np.ceil(waits / self.interval) - 1.0, 0.0)
@@ -285,9 +275,9 @@ class Exponential(DelayInTime):
 class LogNormal(DelayInTime):
     """Draw waits whose logarithm is normal with std `sigma`: mean exp(sigma z - sigma^2 / 2)."""
 
-    sigma: float = number(
-        1.0, f"a number in [0, {LARGEST_SIGMA:g}]", lambda sigma: 0 <= sigma <= LARGEST_SIGMA
-    )
+    sigma: Annotated[
+        float, number(f"a number in [0, {LARGEST_SIGMA:g}]", lambda sigma: 0 <= sigma <= LARGEST_SIGMA)
+    ] = 1.0
 
     def delivered_by(self, rounds: Floats) -> Floats:
         """Return P(w <= (k + 1) interval), a step where sigma is 0."""

@@ -149,7 +149,7 @@ def test_a_batch_of_trials_equals_single_trials(name, candidates):
 
 @pytest.mark.parametrize("rule", [ExpectedImprovement, ProbabilityOfImprovement])
 def test_a_negative_least_improvement_is_named(rule):
-    with pytest.raises(ValueError, match=r"^xi must not be negative"):
+    with pytest.raises(ValueError, match=r"^xi must be 0 or positive"):
         rule(-0.1)
 
 

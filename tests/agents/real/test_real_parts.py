@@ -102,7 +102,7 @@ def test_a_wrong_value_is_refused_by_the_name_of_its_part(part):
         ({"parts": {"chain": 0}}, "parts must be options of 'gp-agent' .*did you mean 'chains'"),
         ({"parts": {"chains": 0}, "rule": "ucb"}, "parts must be left out where the agent is composed"),
         ({"parts": {"chains": 0}, "goal": "best"}, "parts must be left out for the best at the end"),
-        ({"parts": {"alphas": [-1.0]}}, r'parts\["alphas"\] must not be negative'),
+        ({"parts": {"alphas": [-1.0]}}, r'parts\["alphas"\] must be 0 or positive'),
         ({"parts": {"score": lambda mean: mean}}, r'parts\["score"\] must be one of'),
     ],
 )

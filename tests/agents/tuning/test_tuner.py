@@ -246,10 +246,10 @@ WRONG = {
         "agent must be one that also learns from plays that it did not choose, got 'bandit-oco'",
     ),
     "no contexts": (lambda: Tuner(SMALL, contexts=CONTEXTS, agent="admmbo"), "takes a context into account"),
-    "seed": (lambda: Tuner(SMALL, seed=-1), "seed must be an integer >= 0, got -1"),
+    "seed": (lambda: Tuner(SMALL, seed=-1), "seed must be 0 or a positive integer, got -1"),
     "budget": (lambda: Tuner(SMALL, budget=0), "budget must be a positive integer, got 0"),
-    "max_pending": (lambda: Tuner(SMALL, max_pending=0), "max_pending must be None or a positive integer"),
-    "noise_std": (lambda: Tuner(SMALL, noise_std=-1.0), "noise_std must be None, 0 or positive"),
+    "max_pending": (lambda: Tuner(SMALL, max_pending=0), "max_pending must be a positive integer or None"),
+    "noise_std": (lambda: Tuner(SMALL, noise_std=-1.0), "noise_std must be 0 or positive or None"),
     "standardise": (lambda: Tuner(SMALL, standardise=1), "standardise must be True or False, got 1"),
     "costs": (lambda: told().tell(0, 1.0, {"a": 1.0}), "costs must be a dict of exactly none"),
     "missing costs": (

@@ -183,7 +183,7 @@ def test_what_experiments_cost_is_told_where_there_is_a_budget_and_nowhere_else(
         counted.tell(counted.ask()[0], 1.0)
     with pytest.raises(ValueError, match="spent must be None without a cost_budget"):
         free.tell(free.ask()[0], 1.0, spent=2.0)
-    with pytest.raises(ValueError, match="cost_budget must be None or positive"):
+    with pytest.raises(ValueError, match="cost_budget must be positive or None"):
         Tuner(LINE, cost_budget=-1.0)
 
 

@@ -369,7 +369,7 @@ def test_feedback_is_lost_with_the_stated_probability_and_the_other_waits_stay(s
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
-        ({"law": "poisson", "lost": 1.5}, "delay..lost.. must be a probability, got 1.5"),
+        ({"law": "poisson", "lost": 1.5}, "delay..lost.. must be in .0, 1., got 1.5"),
         ({"law": "cyclic", "batch": 0}, "delay..batch.. must be a positive integer, got 0"),
         ({"law": "geometric", "mean": 0}, "delay..mean.. must be positive, got 0"),
         ({"law": "uniform", "low": -1}, "delay..low.. must be 0 or a positive integer, got -1"),

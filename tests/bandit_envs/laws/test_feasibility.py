@@ -127,7 +127,7 @@ def test_the_noise_of_costs_is_a_keyword_and_its_deviation_is_published(keywords
     ("keywords", "message"),
     [
         ({"constraints": {"law": "spline"}}, r'constraints\["law"\] must be one of gp, rkhs, got \'spline\''),
-        ({"constraints": {"law": "gp", "quantile": 0.0}}, r'"quantile"\] must be a number in \(0, 1\]'),
+        ({"constraints": {"law": "gp", "quantile": 0.0}}, r'"quantile"\] must be in \(0, 1\]'),
         ({"constraints": {"law": "gp", "share": 0.1}}, "constraints 'gp' has no 'share'"),
         ({"constraints": 3}, "constraints must be a dict such as"),
         ({"constraints": [1]}, "constraints must be a dict or laws"),

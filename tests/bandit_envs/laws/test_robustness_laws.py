@@ -138,7 +138,10 @@ def test_eps_and_the_norm_of_what_is_left_are_published(noise):
         ({"misspecification": 0.1, "continuous": True}, "continuous must be False"),
         ({"corruption": {"law": "near-optimal", "budget": -1}}, r'corruption\["budget"\] must be 0 or'),
         ({"corruption": {"law": "near-optimal", "within": -1}}, r'corruption\["within"\] must be 0 or pos'),
-        ({"corruption": {"law": "random", "probability": 2}}, r'corruption\["probability"\] must be a prob'),
+        (
+            {"corruption": {"law": "random", "probability": 2}},
+            r'corruption\["probability"\] must be in .0, 1.',
+        ),
         ({"corruption": {"law": "start", "by": "much"}}, r'corruption\["by"\] must be 0 or positive'),
         ({"corruption": "bribe"}, "corruption.* must be one of none, near-optimal, random, start"),
     ],

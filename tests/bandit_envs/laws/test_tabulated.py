@@ -58,7 +58,7 @@ def test_recorded_functions_that_recur_are_different_ones(count):
 
 
 def test_functions_recur_from_two_on():
-    with pytest.raises(ValueError, match="num_functions must be an integer from 2 on, got 1"):
+    with pytest.raises(ValueError, match="num_functions must be an integer of at least 2, got 1"):
         changes.Recurring(6, 1)
 
 

@@ -1,0 +1,261 @@
+"""Options, declared once: an annotation says what a value must be, and the remedy where it is not.
+
+    eps: Annotated[float, positive("it is a regret")] = 0.1
+
+Text is no switch and a list no number: a plain `bool` or `float` declares something, too. A dataclass that is
+`Checked` is held against its annotations when it is made, a function by `require_annotated` before its call.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import fields, is_dataclass
+from functools import cache, partial
+from inspect import Parameter, isfunction, ismethod, signature, unwrap
+from numbers import Real
+from types import NoneType, UnionType
+from typing import Annotated, Any, NamedTuple, Union, get_args, get_origin
+
+import numpy as np
+
+from bandit_envs.basics.arguments import (
+    AT_LEAST_ONE,
+    FRACTION,
+    LARGEST_COUNT,
+    NOT_NEGATIVE,
+    POSITIVE,
+    POSITIVE_FRACTION,
+    PROBABILITY,
+    SCALE,
+    SQUARED,
+    ArgumentError,
+    Option,
+    at_least,
+    is_integer,
+    is_number,
+    refusal,
+    shown,
+)
+from bandit_envs.basics.types import Floats, Ints
+
+positive = POSITIVE.option
+not_negative = NOT_NEGATIVE.option
+at_least_one = AT_LEAST_ONE.option
+fraction = FRACTION.option  # in [0, 1]
+positive_fraction = POSITIVE_FRACTION.option  # in (0, 1]
+probability = PROBABILITY.option  # in (0, 1)
+SQUARED_STD = SQUARED.option("its square is the variance")
+SQUARED_SCALE = SCALE.option("it is squared")
+
+
+def number(expected: str, valid: Callable[[float], bool], remedy: str = "") -> Option:
+    """Declare a finite number that passes a test."""
+    return Option(expected, lambda value: is_number(value) and valid(value), remedy)
+
+
+def whole(least: int, remedy: str = "") -> Option:
+    """Declare an integer of at least `least`."""
+
+    def holds(value: Any) -> bool:
+        return is_integer(value) and least <= value <= LARGEST_COUNT
+
+    return Option(at_least(least), holds, remedy, least - 1, LARGEST_COUNT)
+
+
+def count(remedy: str = "") -> Option:
+    """Declare a positive integer."""
+    return whole(1, remedy)
+
+
+def one_of(*names: str) -> Option:
+    """Declare one of some names."""
+    expected = " or ".join(f'"{name}"' for name in names)
+    return Option(expected, lambda value: isinstance(value, str) and value in names)
+
+
+def _is_real(value: Any) -> bool:
+    """Return whether it is a number, infinity included, that a float can hold."""
+    return is_number(value) or (isinstance(value, Real) and value in (math.inf, -math.inf))
+
+
+def _are_real(value: Any) -> bool:
+    """Return whether it is a list or an array of numbers."""
+    try:
+        numbers = np.asarray(value)
+    except ValueError:  # rows of different lengths
+        return False
+    return numbers.dtype.kind in "iuf" and numbers.ndim > 0 and numbers.size > 0
+
+
+def _is_per_trial(value: Any) -> bool:
+    filled = isinstance(value, np.ndarray) and value.ndim < 2 and value.size > 0
+    return _is_real(value) or (filled and value.dtype.kind in "iuf")
+
+
+def _is_named(value: Any) -> bool:
+    return isinstance(value, Mapping) and all(isinstance(key, str) for key in value)
+
+
+PER_TRIAL = Option("a number or an array of one a trial", _is_per_trial, "", -math.inf, math.inf)
+PerTrial = Annotated[float | int | Floats | Ints, PER_TRIAL]  # a number for all trials, or one each, (B,)
+KINDS: dict[Any, Option] = {
+    bool: Option("True or False", lambda value: isinstance(value, bool)),
+    int: Option("an integer", lambda value: is_integer(value) and abs(value) <= LARGEST_COUNT),
+    float: Option("a number", _is_real, "", -math.inf, math.inf),
+    str: Option("text", lambda value: isinstance(value, str)),
+    dict: Option("a dict of names", _is_named),
+    Mapping: Option("a dict of names", _is_named),
+    np.ndarray: Option("an array of numbers", _are_real),
+    NoneType: Option("None", lambda value: value is None),
+}
+
+
+class Argument(NamedTuple):
+    """What an argument may be: one of several alternatives, each an option or more; anything, if none.
+
+    A value of the type `simple` strictly between `least` and `most` is allowed; that is found without a call.
+    """
+
+    alternatives: tuple[tuple[Option, ...], ...] = ()
+    simple: type | None = None
+    least: float = math.inf
+    most: float = -math.inf
+
+    def require(self, takes: Callable[..., Any], name: str, value: Any) -> None:
+        """Raise unless a value is of some alternative; without a remedy the message has the default."""
+        failed: list[Option] = []
+        for options in self.alternatives:
+            for option in options:
+                if not option.holds(value):
+                    failed.append(option)
+                    break
+            else:
+                return
+        if failed:
+            remedies = [each.remedy for each in failed if each.remedy]
+            if not remedies:
+                default = signature(takes).parameters[name].default
+                remedies = [] if default is Parameter.empty else [f"by default it is {shown(default)}"]
+            words = " or ".join(each.expected for each in failed)
+            raise ArgumentError(name, refusal(words, value, "; ".join(remedies)))
+
+    @property
+    def per_trial(self) -> bool:
+        """True if it may be an array of one number a trial."""
+        return any(PER_TRIAL in options for options in self.alternatives)
+
+
+class Checked:
+    """Check the fields of a dataclass against their annotations, once it is made; defaults need no check.
+
+    It holds numpy's numbers as Python's: arithmetic with an `np.int8` overflows at 128.
+    """
+
+    def __post_init__(self) -> None:
+        kind, values = type(self), self.__dict__
+        for name, default in _defaults(kind):
+            value = values[name]
+            if value is default:
+                continue
+            argument = _argument(kind, name)
+            if type(value) is argument.simple and argument.least < value < argument.most:
+                continue
+            argument.require(kind, name, value)
+            if isinstance(value, np.number):
+                object.__setattr__(self, name, value.item())
+
+
+@cache
+def _defaults(kind: Any) -> list[tuple[str, Any]]:
+    return [(each.name, each.default) for each in fields(kind) if each.init]
+
+
+def require_annotated(
+    takes: Callable[..., Any], given: Mapping[str, Any], num_trials: int | None = None
+) -> None:
+    """Raise unless values are of the kinds that arguments are annotated with; all else is their own to check.
+
+    Annotations of other kinds than ours allow anything. What a function hands on is checked where it has its
+    default. An array of one number a trial has B of them, `num_trials`, None if it is not known.
+    """
+    if not given:
+        return
+    owner = annotated(takes)
+    for name, value in given.items():
+        argument = _argument(owner, name)
+        if type(value) is argument.simple and argument.least < value < argument.most:
+            continue
+        argument.require(takes, name, value)
+        if num_trials is not None and argument.per_trial:
+            require_one_a_trial(name, value, num_trials)
+
+
+def require_one_a_trial(name: str, value: Any, num_trials: int) -> None:
+    """Raise unless the value is a number, or an array of one number a trial, (B,)."""
+    expected = f"a number or {num_trials} of them, one a trial"
+    if np.shape(value) not in ((), (num_trials,)):
+        raise ArgumentError(name, f"must be {expected}, got an array of shape {np.shape(value)}")
+
+
+def annotated(takes: Callable[..., Any]) -> Any:
+    """Return the function or the dataclass whose annotations are those of what is called."""
+    made = takes.func if isinstance(takes, partial) else takes
+    if isinstance(made, type):
+        return made if is_dataclass(made) else made.__init__
+    bound = made if isfunction(made) or ismethod(made) else type(made).__call__
+    return getattr(bound, "__func__", bound)
+
+
+def annotation_of(owner: Any, name: str) -> Any:
+    """Return the annotation of an argument or a field; None where type checkers alone can read it."""
+    for body in owner.__mro__ if isinstance(owner, type) else [unwrap(owner)]:
+        said = vars(body).get("__annotations__", {}) if isinstance(body, type) else body.__annotations__
+        if name in said:
+            with suppress(NameError):
+                written = said[name]
+                return eval(written, vars(sys.modules[body.__module__])) if type(written) is str else written
+    return None
+
+
+@cache
+def _argument(owner: Any, name: str) -> Argument:
+    """Return what an argument of a function or a dataclass may be."""
+    each = [_options(hinted) for hinted in alternatives(annotation_of(owner, name))]
+    if not all(each):
+        return Argument()
+    first = each[0]
+    kind = int if first[0].holds is KINDS[int].holds else float
+    least, most = max(option.least for option in first), min(option.most for option in first)
+    return Argument(tuple(each), kind, least, most)
+
+
+def _options(hinted: Any) -> tuple[Option, ...]:
+    """Return the options of a member of an annotation: first its kind, refused in the words of its range."""
+    declared = [each for each in getattr(hinted, "__metadata__", ()) if isinstance(each, Option)]
+    origin = plain_of(hinted.__origin__ if declared else hinted)
+    kind = KINDS.get(origin) if isinstance(origin, type) else None
+    if kind is None or PER_TRIAL in declared:
+        return tuple(declared)
+    return (declared[0]._replace(holds=kind.holds), *declared) if declared else (kind,)
+
+
+def named_of(hinted: Any) -> Any:
+    """Return the type behind an alias, without arguments: NDArray of new numpy is one from Python 3.12 on."""
+    while hasattr(alias := get_origin(hinted) or hinted, "__value__"):
+        hinted = alias.__value__
+    return hinted
+
+
+def plain_of(hinted: Any) -> Any:
+    """Return an annotation without its arguments."""
+    named = named_of(hinted)
+    return get_origin(named) or named
+
+
+def alternatives(hinted: Any) -> tuple[Any, ...]:
+    """Return the members of a union, or the annotation itself."""
+    named = named_of(hinted)
+    return get_args(named) if get_origin(named) in (Union, UnionType) else (named,)
