@@ -123,6 +123,7 @@ class Argument(NamedTuple):
     simple: type | None = None
     least: float = math.inf
     most: float = -math.inf
+    per_trial: bool = False  # whether it may be an array of one number a trial
 
     def require(self, takes: Callable[..., Any], name: str, value: Any) -> None:
         """Raise unless a value is of some alternative; without a remedy the message has the default."""
@@ -141,11 +142,6 @@ class Argument(NamedTuple):
                 remedies = [] if default is Parameter.empty else [f"by default it is {shown(default)}"]
             words = " or ".join(each.expected for each in failed)
             raise ArgumentError(name, refusal(words, value, "; ".join(remedies)))
-
-    @property
-    def per_trial(self) -> bool:
-        """True if it may be an array of one number a trial."""
-        return any(PER_TRIAL in options for options in self.alternatives)
 
 
 class Checked:
@@ -229,7 +225,7 @@ def _argument(owner: Any, name: str) -> Argument:
     first = each[0]
     kind = int if first[0].holds is KINDS[int].holds else float
     least, most = max(option.least for option in first), min(option.most for option in first)
-    return Argument(tuple(each), kind, least, most)
+    return Argument(tuple(each), kind, least, most, any(PER_TRIAL in options for options in each))
 
 
 def _options(hinted: Any) -> tuple[Option, ...]:

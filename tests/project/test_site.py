@@ -9,10 +9,13 @@ import time
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Annotated
 
 import pytest
 from pages import DOCS, browser, needs_browser
 from PIL import Image
+
+from bandit_envs.basics.options import positive
 
 SEARCHED = ("delay", "constraints", "table")
 FOUND = "return [...document.querySelectorAll('#search-results li a')].map(each => each.getAttribute('href'))"
@@ -122,6 +125,7 @@ def test_arrays_are_written_by_their_names(monkeypatch):
     for annotation, name in NAMES.items():
         assert short(annotation) == name
         assert short(dict[str, annotation]) == f"dict[str, {name}]"
+    assert short(Annotated[float, positive("it is a rate")] | None) == "float | None"  # a range is no type
 
 
 @needs_browser

@@ -168,7 +168,7 @@ def test_a_function_over_contexts_is_evaluated_at_context_and_arm():
         ("gp", {"dim": 2, "length_scale": [0.1, 0.0]}, r"length_scale must be positive, got \[0.1, 0.0\]"),
         ("gp", {"signal_variance": 0}, "signal_variance must be None or positive, got 0"),
         ("gp", {"function": "spline"}, "function must be \"gp\" or \"rkhs\", got 'spline'"),
-        ("rkhs", {"rkhs_norm": 0.0}, "rkhs_norm must be positive, got 0.0; or leave it out"),
+        ("rkhs", {"rkhs_norm": 0.0}, "rkhs_norm must be positive.*, got 0.0; or leave it out"),
         ("rkhs", {"rkhs_bound": "false"}, "rkhs_bound must be \"true\", \"paper\", None or .* 'false'"),
         ("rkhs", {"rkhs_bound": -1}, "rkhs_bound must be .* or a positive number, got -1"),
         ("gp", {"num_arms": 0}, "num_arms must be a positive integer, got 0"),
