@@ -1,4 +1,4 @@
-"""How beliefs condition posteriors on plays, which are added, removed, or given other weights."""
+"""Conditioning of posteriors on plays, which are added, removed, or given other weights."""
 
 from __future__ import annotations
 

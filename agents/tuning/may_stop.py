@@ -1,4 +1,4 @@
-"""Whether a tuner may stop, asked of a rule after all results."""
+"""Ask a stopping rule after all results of a tuner."""
 
 from __future__ import annotations
 

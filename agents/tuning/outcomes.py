@@ -1,4 +1,4 @@
-"""What is reported of a tuner's experiments: starts, values and costs, corrections, losses, failures."""
+"""Reports of a tuner's experiments: starts, values and costs, corrections, losses and failures."""
 
 from __future__ import annotations
 
