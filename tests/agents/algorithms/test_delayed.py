@@ -125,15 +125,17 @@ def test_filling_in_the_posterior_mean_is_hallucination():
 
 def test_filling_in_nearest_means_lies_between_zero_and_hallucination():
     plays = {fill: Playing("gp-ucb-sdf", window=1000, fill_in=fill) for fill in ("zero", "nearest", "mean")}
-    belief = plays["nearest"].agent.belief
-    pending = [x for x, filled in belief._pending[0].items() if filled]
+    playing = plays["nearest"]
+    belief, values = playing.agent.belief, dict(playing.value)
+    delivered = sorted({playing.points[s] for s in values})
+    arms = playing.setting.arms[:, 0]
+    pending = sorted(set(range(40)) - values.keys())
     assert pending
-    delivered = sorted({plays["nearest"].points[s] for s in plays["nearest"].value})
-    arms = plays["nearest"].setting.arms[:, 0]
-    for x in pending:
-        nearest = sorted(delivered, key=lambda y: (arms[y] - arms[x]) ** 2)[:3]
-        expected = belief.delivered.mean[0, nearest].mean()
-        np.testing.assert_allclose(belief._pending[0][x], expected, rtol=0, atol=1e-12)
+    for s in pending:
+        nearest = sorted(delivered, key=lambda y: (arms[y] - arms[playing.points[s]]) ** 2)[:3]
+        values[s] = belief.delivered.mean[0, nearest].mean()
+    mean, _ = playing.posterior(list(values), list(values.values()))
+    np.testing.assert_allclose(belief.mean(HERE)[0], mean, rtol=0, atol=1e-8)
 
 
 @pytest.mark.sampled(1)
