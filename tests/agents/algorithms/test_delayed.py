@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import references
 from agent_cases import GAUSSIAN, of_each_shape
-from players import play
+from players import each_round, play
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 
 import agents
@@ -31,10 +31,7 @@ class Playing:
         self.agent = agents.make(name, environment, **options)
         self.agent.reset(1)
         self.points, self.value, self.delay = [], {}, {}
-        for t in range(rounds):
-            action = self.agent.act(observation)
-            observation, reward, _, _, info = environment.step(action)
-            self.agent.update(observation, action, reward, info)
+        for t, (action, _, info, _) in enumerate(each_round(environment, self.agent, observation, rounds)):
             self.points.append(action)
             for slot in np.flatnonzero(info["feedback_mask"]):
                 step = int(info["feedback_step"][slot])
@@ -162,14 +159,9 @@ def plays_when_told(name, bound):
     environment = make("GPBandit-GP-v0", **DELAYED)
     observation, _ = environment.reset(seed=5)
     setting = replace(environment.get_wrapper_attr("setting"), reward_lower_bound=bound)
-    agent, plays = agents.make(name, setting), []
+    agent = agents.make(name, setting)
     agent.reset(1)
-    for _ in range(25):
-        plays.append(agent.act(observation))
-        following, reward, _, _, info = environment.step(plays[-1])
-        agent.update(observation, plays[-1], reward, info)
-        observation = following
-    return plays, agent
+    return play(environment, agent, observation, 25)[0], agent
 
 
 @pytest.mark.parametrize("name", of_each_shape(name for name in GAUSSIAN if agents.features(name).delay))

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import references
 from agent_cases import GAUSSIAN, on_a_line, takes
-from players import play
+from players import at_once, play
 from scipy.stats import binomtest
 
 import agents
@@ -149,8 +149,7 @@ def test_what_is_struck_off_and_what_is_played_is_by_the_book(name, first, band,
         of_largest_variance.append(variance[arms[-1]] >= variance.max() - 1e-8)
         value = 2.0 * hill(arms[-1]) + 0.1 * np.sin(t)
         book.learn(arms[-1], value)
-        info = delivery(t, np.array([t]), np.array([value]), np.empty((1, 0)), HORIZON)
-        agent.update(ONE, arms[-1], value, info)
+        agent.update(ONE, arms[-1], value, at_once(t, value))
     assert 0 < book.active.sum() < len(book.active)
     assert all(of_largest_variance) == (name != "reds")
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from players import play
+from players import at_once, play
 from scipy.stats import binomtest
 
 import agents
@@ -16,7 +16,6 @@ from agents.model.model import Model
 from agents.posteriors import posterior
 from bandit_envs import BanditEnv, BanditVectorEnv, Setting
 from bandit_envs.kernels.kernels import make_kernel
-from bandit_envs.problem.feedback import delivery
 from bandit_envs.problems import build
 from gpbandits import evaluate
 from gpbandits.evaluation import risk_averse_regret, trial_seeds
@@ -33,7 +32,7 @@ def arms_of(agent: Any, value: Any, rounds: int) -> list[int]:
     for t in range(rounds):
         arms.append(agent.act(ONE))
         reward = np.array([value(arms[-1], t)])
-        agent.update(ONE, arms[-1], reward[0], delivery(t, np.array([t]), reward, np.empty((1, 0))))
+        agent.update(ONE, arms[-1], reward[0], at_once(t, reward))
     return arms
 
 
