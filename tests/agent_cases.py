@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import replace
 from functools import cache
 from inspect import signature
+from itertools import cycle
 from typing import Any
 
 import numpy as np
@@ -143,6 +144,12 @@ def with_each(names: Iterable[str], others: Collection[Any]) -> list[Any]:
         for j, other in enumerate(others)
         if name in first or (i + j) % len(others) == 0
     )
+
+
+def in_turn(cases: Iterable[Any], others: Collection[Any]) -> list[Any]:
+    """Return cases with one of the others in turn, for what breaks by an agent or by one of them alone."""
+    tuples = (case if isinstance(case, tuple) else (case,) for case in cases)
+    return of_each_shape((*case, other) for case, other in zip(tuples, cycle(others), strict=False))
 
 
 OF_DUELS = {duels.__name__, duel_phases.__name__}

@@ -3,6 +3,7 @@
 from typing import Any, cast
 
 import numpy as np
+from players import at_once
 from sklearn.gaussian_process.kernels import ConstantKernel, Matern
 
 from agents.acquisition.by_name import Starting
@@ -84,12 +85,7 @@ def feed(agent, value_of, rounds, observation=HERE):
     actions = []
     for t in range(rounds):
         action = agent.act(observation)
-        info = {
-            "feedback_mask": np.array([True]),
-            "feedback_step": np.array([t]),
-            "feedback_reward": np.array([value_of(agent.setting.to_point(action))]),
-        }
-        agent.update(observation, action, 0.0, info)
+        agent.update(observation, action, 0.0, at_once(t, value_of(agent.setting.to_point(action))))
         actions.append(action)
     return actions
 

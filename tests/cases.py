@@ -14,6 +14,7 @@ import bandit_envs
 from bandit_envs import BanditEnv, BanditVectorEnv, Decisions, Problem
 from bandit_envs.basics.types import Floats
 from bandit_envs.data import find
+from bandit_envs.data.runs import package_of
 from bandit_envs.laws import (
     GPSample,
     KnownFunction,
@@ -27,6 +28,15 @@ from bandit_envs.laws import (
 )
 from bandit_envs.problem.decisions import unit_grid
 from bandit_envs.problems import build, data_files
+
+
+def needs_of(task: Any) -> list[pytest.MarkDecorator]:
+    """What a measured task is skipped without: files, or the wheel of a package."""
+    if task.problem:
+        return [pytest.mark.needs_data(*data_files(task.problem))]
+    package = package_of(task.tables[0])
+    return [pytest.mark.needs_packages(package)] if package else []
+
 
 POISSON = {"law": "poisson", "mean": 3}
 

@@ -8,7 +8,7 @@ import re
 import shutil
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
@@ -92,6 +92,21 @@ def told(name: str, by: str | None = None) -> tuple[ModuleType, Any, str]:
 
 def missing(lines: list[str], page: str) -> list[str]:
     return [line for line in lines if line not in page]
+
+
+NUMBER = re.compile(r"\d(?:[\d.,]*\d)?")
+
+
+def unsaid(said: Iterable[str], page: str) -> list[str]:
+    """Sentences whose numbers stand in this order in no paragraph of a page, whose words may be others."""
+    paragraphs = [NUMBER.findall(each) for each in re.split(r"\n\s*\n", read(page))]
+
+    def stands(sentence: str) -> bool:
+        numbers = NUMBER.findall(sentence)
+        assert numbers, sentence
+        return any(all(each in rest for each in numbers) for rest in map(iter, paragraphs))
+
+    return [sentence for sentence in said if not stands(sentence)]
 
 
 DRIVER, CHROMIUM = shutil.which("chromedriver"), shutil.which("chromium")

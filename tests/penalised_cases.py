@@ -1,6 +1,7 @@
 """What tests of penalised objectives share: the two discs, and runs that write down what is decided."""
 
 import numpy as np
+from players import each_round
 from sklearn.gaussian_process.kernels import Matern
 
 import agents
@@ -40,11 +41,8 @@ class Run:
         self.agent = agents.make(name, env, num_trials=trials, epoch=EPOCH, **options)
         self.agent.reset(range(trials))
         multipliers, observed, delivered, actions = [], [], [], []
-        for _ in range(problem.horizon):
-            action = self.agent.act(observation)
+        for action, _, info, _ in each_round(env, self.agent, observation, problem.horizon):
             actions.append(action)
-            observation, reward, _, _, info = env.step(action)
-            self.agent.update(observation, action, reward, info)
             multipliers.append(self.agent.objective.multipliers.value.copy())
             observed.append(info["feedback_cost"].sum(axis=1))
             delivered.append(info["feedback_mask"].sum(axis=1))

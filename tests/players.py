@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
+
+import numpy as np
 
 
 class FirstArm:
@@ -31,13 +34,27 @@ def ask_and_tell(tuner: Any, value: Any, rounds: int, **asked: Any) -> list[Any]
     return questions
 
 
-def play(env: Any, agent: Any, observation: Any, rounds: int) -> tuple[list[Any], Any]:
-    """Let an agent play; return its actions and the observation after them."""
-    actions = []
+def at_once(t: int, reward: Any, **more: Any) -> dict[str, Any]:
+    """Return the info of a round whose reward, and its `std` or `spent`, are delivered at once."""
+    given = {"reward": reward, **more}
+    values = {f"feedback_{name}": np.full(1, value, dtype=float) for name, value in given.items()}
+    return {"t": t, "feedback_mask": np.ones(1, dtype=bool), "feedback_step": np.array([t]), **values}
+
+
+def each_round(env: Any, agent: Any, observation: Any, rounds: int) -> Iterator[tuple[Any, ...]]:
+    """Let an agent play; yield action, reward, info and the observation that follows, round by round."""
     for _ in range(rounds):
         action = agent.act(observation)
         following, reward, _, _, info = env.step(action)
         agent.update(observation, action, reward, info)
+        observation = following
+        yield action, reward, info, observation
+
+
+def play(env: Any, agent: Any, observation: Any, rounds: int) -> tuple[list[Any], Any]:
+    """Let an agent play; return its actions and the observation after them."""
+    actions = []
+    for action, *_, following in each_round(env, agent, observation, rounds):
         actions.append(action)
         observation = following
     return actions, observation

@@ -16,9 +16,9 @@ from agent_cases import (
     REPEATING,
     SETTING,
     WITH_ALL,
+    in_turn,
     of_each_shape,
     representatives,
-    with_each,
 )
 from players import play
 
@@ -56,7 +56,7 @@ def contextual_problem(horizon=30, **laws):
 
 
 @pytest.mark.sampled(24)
-@pytest.mark.parametrize(("name", "kind"), with_each(BATCHED, SETTINGS))
+@pytest.mark.parametrize(("name", "kind"), in_turn(BATCHED, SETTINGS))
 def test_a_batch_of_trials_plays_exactly_the_actions_of_the_trials_one_by_one(name, kind):
     alone, keywords = resolve_agent(name), SETTINGS[kind]
     batch = actions("GPBandit-GP-v0", name, **keywords)
@@ -71,7 +71,7 @@ def test_a_batch_equals_singles_with_contexts(name):
 
 
 @pytest.mark.sampled(12)
-@pytest.mark.parametrize(("name", "kind"), with_each(GAUSSIAN, SETTINGS))
+@pytest.mark.parametrize(("name", "kind"), in_turn(GAUSSIAN, SETTINGS))
 def test_every_representation_plays_the_same(name, kind):
     first, *others = (actions("GPBandit-GP-v0", (name, {"form": form}), **SETTINGS[kind]) for form in TABLES)
     for other in others:
@@ -80,17 +80,17 @@ def test_every_representation_plays_the_same(name, kind):
 
 @pytest.mark.sampled(24)
 @pytest.mark.parametrize(
-    ("name", "options"),
-    of_each_shape(
+    ("name", "options", "copied"),
+    in_turn(
         [
             *[(name, {}) for name in BATCHED],
-            *[(name, {"refit_every": 4}) for name in LEARNING],
-            *[(name, {"repeat": 2.0}) for name in REPEATING],
-        ]
+            *[(name, {"refit_every": 4}) for name in representatives(LEARNING)],
+            *[(name, {"repeat": 2.0}) for name in representatives(REPEATING)],
+        ],
+        [copy.deepcopy, lambda thing: pickle.loads(pickle.dumps(thing))],
     ),
 )
-@pytest.mark.parametrize("copied", [copy.deepcopy, lambda thing: pickle.loads(pickle.dumps(thing))])
-def test_a_copy_in_the_middle_of_a_run_plays_on_alike(copied, name, options):
+def test_a_copy_in_the_middle_of_a_run_plays_on_alike(name, options, copied):
     env = gym.make("GPBandit-Delayed-v0", num_arms=60, length_scale=0.1, horizon=30)
     observation, _ = env.reset(seed=3)
     agent = start(agents.make(name, env, **options))
@@ -253,7 +253,7 @@ WRONG = {
 
 
 @pytest.mark.sampled(24)
-@pytest.mark.parametrize(("name", "wrong"), with_each(LISTENING, WRONG))
+@pytest.mark.parametrize(("name", "wrong"), in_turn(LISTENING, WRONG))
 def test_a_round_with_wrong_feedback_can_be_told_again(name, wrong):
     plays = {}
     for disturbed in (False, True):
@@ -282,7 +282,7 @@ def test_what_an_agent_says_of_itself_waits_for_its_first_reset(name, question):
 
 @pytest.mark.parametrize(
     ("name", "form"),
-    with_each((name for name in GAUSSIAN if hasattr(agents.make(name, SETTING), "posterior")), TABLES),
+    in_turn((name for name in GAUSSIAN if hasattr(agents.make(name, SETTING), "posterior")), TABLES),
 )
 def test_a_posterior_that_was_kept_stays_as_it_was(name, form):
     env = gym.make("GPBandit-GP-v0", num_arms=20, horizon=6)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from agent_cases import BATCHED, LEARNING, REPEATING, of_each_shape, seed_for, takes, told_for
+from agent_cases import BATCHED, LEARNING, REPEATING, in_turn, of_each_shape, seed_for, takes, told_for
 from sklearn.base import clone
 from sklearn.gaussian_process.kernels import ConstantKernel, Kernel
 
@@ -119,7 +119,6 @@ VIEW = Units(1e3, 7e3, 20.0)
 # Powers of 2 round nothing: where an acquisition on a box is flat, its search stops elsewhere for a last bit,
 # which later rounds amplify.
 EXACT_VIEWS = (Units(scale=2.0**10), Units(scale=2.0**-10), Units(length=0.125))
-MORE_VIEWS = (Units(1e3), Units(1e-3, 7e-3), Units(length=0.125))
 
 
 @pytest.fixture(autouse=True)
@@ -185,10 +184,9 @@ def test_nor_where_arms_are_held(name):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", of_each_shape(BATCHED))
-def test_nor_with_one_feature_after_the_other(name):
-    for label, problem in stages(agents.features(name)).items():
-        assert_same(name, label, problem, *(EXACT_VIEWS if label == "box" else MORE_VIEWS))
+@pytest.mark.parametrize("name", of_each_shape(name for name in BATCHED if agents.features(name).box))
+def test_nor_on_a_box(name):
+    assert_same(name, "box", stages()["box"], *EXACT_VIEWS)
 
 
 @pytest.mark.parametrize("name", of_each_shape(name for name in LEARNING if takes(name, epoch=4)))
@@ -210,8 +208,7 @@ TWO = {"num_constraints": 2, "constraint_noise_std": 0.1, "horizon": 40}
 
 @pytest.mark.sampled(6)
 @pytest.mark.filterwarnings(PSI)
-@pytest.mark.parametrize("name", of_each_shape(CONSTRAINED))
-@pytest.mark.parametrize("kind", ["constrained", "composite"])
+@pytest.mark.parametrize(("name", "kind"), in_turn(CONSTRAINED, ["constrained", "composite"]))
 def test_nor_on_the_unit_of_each_cost(name, kind):
     assert_same(name, kind, build(kind, SMALL | TWO | seed_for(name)), OF_EACH)
 

@@ -3,6 +3,7 @@
 import gymnasium as gym
 import numpy as np
 import pytest
+from players import each_round
 from scipy.stats import norm
 
 import agents
@@ -47,11 +48,8 @@ def play(agent, env, rounds):
     observation, _ = env.reset(seed=3)
     agent.reset(seed=0)
     actions, costs = [], []
-    for _ in range(rounds):
-        actions.append(agent.act(observation))
-        seen, reward, _, _, info = env.step(actions[-1])
-        agent.update(observation, actions[-1], reward, info)
-        observation = seen
+    for action, _, info, _ in each_round(env, agent, observation, rounds):
+        actions.append(action)
         costs.append(info["feedback_cost"][0])
     return actions, np.array(costs)
 

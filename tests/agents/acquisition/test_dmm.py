@@ -136,14 +136,8 @@ def test_each_width_is_the_formula_of_the_paper():
 
 
 def upper(ratios: Any) -> Any:
-    agent = played(dmm_ucb(ratios=RATIOS))
-    belief = Ridges(MODEL, 2, ratios)
-    for i in range(2):
-        seen = agent.belief.mean_posterior.statistics(i)
-        belief.mean_posterior.condition_on(i, seen)
-    belief._follow(np.arange(2))
-    context = np.zeros(2, dtype=np.int64)
-    return agent.rule(ArmsView(agent, belief, context))
+    agent, (belief, *_) = played(dmm_ucb(ratios=RATIOS)), told(ratios)
+    return agent.rule(ArmsView(agent, belief, HERE))
 
 
 def test_the_band_shrinks_when_regularisations_are_added():

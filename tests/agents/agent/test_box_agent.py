@@ -5,6 +5,7 @@ import pickle
 import numpy as np
 import pytest
 from box_cases import HERE, SETTING, feed
+from players import at_once
 from sklearn.gaussian_process.kernels import RBF, Matern
 
 import agents
@@ -15,7 +16,6 @@ from agents.posteriors.play_factor import PlayFactor
 from bandit_envs import Setting
 from bandit_envs.kernels.kernels import OnColumns
 from bandit_envs.problem.decisions import unit_grid
-from bandit_envs.problem.feedback import delivery
 
 
 def bump(point):
@@ -55,9 +55,7 @@ def test_contexts_of_no_finite_set_are_observed_as_they_are():
         context = rng.uniform(-2.0, 2.0, 1)
         action = agent.act(context)
         regret.append((setting.to_point(action)[0] - 0.5 - 0.2 * context[0]) ** 2)
-        agent.update(
-            context, action, 0.0, delivery(t, np.array([t]), 1.0 - np.array(regret[-1:]), np.empty((1, 0)), 0)
-        )
+        agent.update(context, action, 0.0, at_once(t, 1.0 - np.array(regret[-1:])))
     assert agent.features.shape == (60, 2)
     assert np.mean(regret[40:]) < 0.1 * np.mean(regret[:10])
     np.testing.assert_allclose(agent.recommend(np.array([1.0])).point, [0.7], atol=0.05)
@@ -72,8 +70,7 @@ def test_in_one_context_plays_are_ordered_by_their_means():
     agent.reset(0)
     for t, point in enumerate(rng.uniform(SETTING.low, SETTING.high, (150, 2))):
         value = bump(point) + 0.1 * rng.standard_normal()
-        info = delivery(t, np.array([t]), np.array([value]), np.empty((1, 0)), 0)
-        agent.update(HERE, SETTING.to_action(point), value, info)
+        agent.update(HERE, SETTING.to_action(point), value, at_once(t, value))
     surface = Surface.of(agent.belief)
     plays, means = best_plays(agent, surface, np.empty(0))
     assert len(plays.arms) == 150
@@ -110,12 +107,7 @@ def test_many_rounds_with_near_duplicates_stay_sound(fresh, most, megabytes):
         else:
             action = setting.to_action(np.clip(centres[rng.integers(60)] + 1e-9 * rng.normal(size=2), 0, 1))
         value = np.sin(5.0 * setting.to_point(action).sum()) + 1e-3 * rng.normal()
-        info = {
-            "feedback_mask": np.array([True]),
-            "feedback_step": np.array([t]),
-            "feedback_reward": np.array([value]),
-        }
-        agent.update(HERE, action, value, info)
+        agent.update(HERE, action, value, at_once(t, value))
     factor = agent.belief.mean_posterior.factor(0)
     distinct = len(np.unique(agent.features, axis=0))
     assert most - 300 < distinct == len(agent.features) < most

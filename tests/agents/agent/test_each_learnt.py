@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from agent_cases import GAUSSIAN, of_each_shape, seed_for
+from players import each_round
 from sklearn.gaussian_process.kernels import RBF
 
 import agents
@@ -37,14 +38,7 @@ def played(name: str, problem: Any, **options: Any) -> np.ndarray:
     observation, _ = env.reset(seed=[1, 2])
     agent = agents.make(name, env.setting, 2, **options)
     agent.reset([3, 4])
-    actions = []
-    for _ in range(problem.horizon):
-        action = agent.act(observation)
-        following, reward, _, _, info = env.step(action)
-        agent.update(observation, action, reward, info)
-        actions.append(np.array(action))
-        observation = following
-    return np.stack(actions)
+    return np.stack([action for action, *_ in each_round(env, agent, observation, problem.horizon)])
 
 
 @pytest.mark.parametrize(("name", "options"), of_each_shape(CASES))

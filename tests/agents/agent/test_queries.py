@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from agent_cases import BATCHED, WITH_ALL, told_for, with_each
+from players import at_once
 from references import formulas
 from sklearn.gaussian_process.kernels import ConstantKernel
 
@@ -135,7 +136,7 @@ def test_a_batch_answers_as_its_trials_do(options):
     for seed, agent in enumerate(alone):
         agent.reset(seed)
     for t in range(8):
-        info = delivery(t, np.array([t]), REWARD[PLAYS[[t]]], np.empty((1, 0)), 2)
+        info = at_once(t, REWARD[PLAYS[[t]]])
         for agent in alone:
             agent.update(SEEN, int(PLAYS[t]), 0.0, info)
         both = {key: np.stack([each, each]) for key, each in info.items()}

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from players import FirstArm, ask_and_tell
+from players import FirstArm, ask_and_tell, at_once
 from scipy.stats import norm
 from sklearn.gaussian_process.kernels import RBF
 
@@ -53,7 +53,7 @@ def test_of_some_arms_each_trial_of_a_batch_recommends_its_own():
     agent.reset([0, 1])
     shown = np.zeros((2, 1))
     for t in range(3):
-        single = [delivery(t, np.array([t]), np.array([y]), np.empty((1, 0)), 19) for y in (1.0, -1.0)]
+        single = [at_once(t, y) for y in (1.0, -1.0)]
         info = {key: np.stack([each[key] for each in single]) for key in single[0]}
         agent.update(shown, np.array([7, 7]), np.array([1.0, -1.0]), info)
     np.testing.assert_array_equal(agent.recommend(among=[39, 7]).action, [7, 39])

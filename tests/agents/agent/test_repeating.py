@@ -6,6 +6,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 from agent_cases import GAUSSIAN, OF_PARTS, REPEATING, SETTING, of_each_shape
+from players import at_once
 
 import agents
 from agents.acquisition.rules import UCB
@@ -100,14 +101,11 @@ def test_an_agent_that_is_made_to_play_another_arm_chooses_again():
     agent = agents.make("gp-ucb", SETTING, repeat=1e6)
     agent.reset(0)
     for t, arm in enumerate([3, 3, 3, 3]):
-        info = {"feedback_mask": np.ones(1, dtype=bool), "feedback_step": np.array([t])}
-        agent.update(HERE, arm, 0.0, info | {"feedback_reward": np.array([-1.0])})
+        agent.update(HERE, arm, 0.0, at_once(t, -1.0))
     held = agent.act(HERE)
     assert not agent.repeated_arms.free(agent.round)[0]
     assert agent.act(HERE) == held
-    agent.update(
-        HERE, (held + 1) % 20, 0.0, info | {"feedback_reward": np.zeros(1), "feedback_step": np.array([4])}
-    )
+    agent.update(HERE, (held + 1) % 20, 0.0, at_once(4, 0.0))
     assert agent.repeated_arms.free(agent.round)[0]
 
 
@@ -116,8 +114,7 @@ def test_a_fit_of_hyperparameters_ends_a_hold():
     agent.reset(0)
     for t in range(4):
         arm = agent.act(HERE)
-        info = {"feedback_mask": np.ones(1, dtype=bool), "feedback_step": np.array([t])}
-        agent.update(HERE, arm, 0.0, info | {"feedback_reward": np.array([np.sin(arm) + 0.01 * t])})
+        agent.update(HERE, arm, 0.0, at_once(t, np.sin(arm) + 0.01 * t))
         assert agent.repeated_arms.free(t + 1)[0] == (t == 3)
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from agent_cases import of_each_shape
+from players import at_once
 from players import play as play_env
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 
@@ -131,7 +132,7 @@ def test_a_batch_plays_what_its_trials_play(setting):
     for t in range(12):
         action = batch.act(np.zeros((2, 1), dtype=np.float32))
         values = np.sum(setting.to_point(action) ** 2, axis=-1)
-        each = [delivery(t, np.array([t]), np.array([y]), np.empty((1, 0)), 10) for y in values]
+        each = [at_once(t, y) for y in values]
         for i, agent in enumerate(singles):
             np.testing.assert_array_equal(agent.act(SEEN), action[i])
             agent.update(SEEN, action[i], values[i], each[i])
@@ -175,8 +176,7 @@ def test_values_that_are_all_the_same_tell_no_unit_and_are_waited_for():
     agent = agents.make("gp-ucb", UNTOLD)
     agent.reset(0)
     for t in range(20):
-        info = delivery(t, np.array([t]), np.array([2.0 if t < 15 else 3.0]), np.empty((1, 0)), 10)
-        agent.update(SEEN, agent.act(SEEN), 0.0, info)
+        agent.update(SEEN, agent.act(SEEN), 0.0, at_once(t, 2.0 if t < 15 else 3.0))
         assert (agent.model.setting.kernel is None) == (t < 15)
 
 
@@ -191,7 +191,7 @@ def test_a_unit_in_which_no_variance_is_a_number_is_refused(size):
     agent.reset(0)
     for t in range(2):
         agent.act(SEEN)
-        info = delivery(t, np.array([t]), np.array([0.0 if t == 0 else size]), np.empty((1, 0)), 10)
+        info = at_once(t, 0.0 if t == 0 else size)
         if t == 0:
             agent.update(SEEN, 0, 0.0, info)
     with pytest.raises(ValueError, match="feedback_reward must vary by more than 1e-140 and less than"):
@@ -212,7 +212,7 @@ def test_factories_that_are_called_directly_play_as_make_does_in_every_unit(name
             for t in range(12):
                 played[-1].append(int(agent.act(SEEN)))
                 value = np.array([unit * outcome(played[-1][-1])])
-                agent.update(SEEN, played[-1][-1], 0.0, delivery(t, np.array([t]), value, np.empty((1, 0))))
+                agent.update(SEEN, played[-1][-1], 0.0, at_once(t, value))
     assert played[1:] == played[:1] * 3
 
 

@@ -5,6 +5,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+from players import at_once
 
 import agents
 from agents.acquisition.by_name import Always
@@ -13,7 +14,6 @@ from agents.model.model import Model
 from agents.objectives.first_plays import GivenUnits
 from agents.restarts.alarms import CalibratedAlarm
 from bandit_envs import Setting
-from bandit_envs.problem.feedback import delivery
 
 SHARED = {"horizon": 12, "noise_std": 0.1, "max_delay": 2, "reward_lower_bound": -1.0}
 BOX = Setting(low=np.zeros(1), high=np.ones(1), **SHARED)
@@ -33,7 +33,7 @@ def actions(agent, point_of, trials):
     for t in range(5 + 6):
         played.append(agent.act(shown))
         reward = -(point_of(played[-1])[..., 0] ** 2)
-        each = [delivery(t, np.array([t]), np.array([y]), np.empty((1, 0)), 2) for y in np.atleast_1d(reward)]
+        each = [at_once(t, y) for y in np.atleast_1d(reward)]
         info = {key: np.stack([one[key] for one in each]) for key in each[0]} if trials else each[0]
         agent.update(shown, played[-1], reward, info)
     return np.array(played)

@@ -7,6 +7,7 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 import pytest
+from players import at_once
 from sklearn.gaussian_process.kernels import ConstantKernel
 
 import agents
@@ -14,7 +15,6 @@ from agents.acquisition.improvement import gittins_index, log_expected_improveme
 from agents.registry import resolve_agent
 from agents.stopping.by_price import GradientWorthPrice
 from bandit_envs import make
-from bandit_envs.problem.feedback import delivery
 from gpbandits import evaluate
 from gpbandits.evaluation.record import over_budget
 
@@ -124,10 +124,9 @@ def test_random_first_plays_and_those_of_others_halve_nothing(continuous):
     agent.reset(0)
     for t in range(8):
         action = agent.act(seen) if t < 6 else setting.to_action(setting.to_point(env.action_space.sample()))
-        info = delivery(t, np.array([t]), np.array([100.0]), np.empty((1, 0)), 0)
-        agent.update(seen, action, 100.0, info)
+        agent.update(seen, action, 100.0, at_once(t, 100.0))
         assert agent.objective.lam.item() == 0.1
-    agent.update(seen, agent.act(seen), 1e3, delivery(8, np.array([8]), np.array([1e3]), np.empty((1, 0)), 0))
+    agent.update(seen, agent.act(seen), 1e3, at_once(8, 1e3))
     assert agent.objective.lam.item() == 0.05
 
 
@@ -140,7 +139,7 @@ def test_the_largest_mean_is_recommended_in_any_unit_whatever_the_plays_cost(nam
     agent, seen = agents.make(name, setting), np.zeros(1)
     agent.reset(0)
     for t in range(12):
-        info = delivery(t, np.array([t]), np.array([unit * np.sin(t)]), np.empty((1, 0)), setting.max_delay)
+        info = at_once(t, unit * np.sin(t))
         spent = {"feedback_spent": np.full(len(info["feedback_mask"]), 10.0 ** (t % 3))}
         agent.update(seen, t, 0.0, info | spent)
     mean, _ = agent.posterior(seen)

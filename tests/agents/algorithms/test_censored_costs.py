@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 import references
+from players import each_round
 from rectified_cases import problem
 
 import agents
@@ -36,14 +37,11 @@ def played(rounds: int, **options: Any) -> tuple[Any, list[int], dict[int, tuple
     agent = agents.make("rpol", env.setting, **options)
     agent.reset(0)
     arms, came = [], {}
-    for t in range(rounds):
-        arms.append(agent.act(observation))
-        following, reward, _, _, info = env.step(arms[-1])
-        agent.update(observation, arms[-1], reward, info)
+    for t, (action, _, info, _) in enumerate(each_round(env, agent, observation, rounds)):
+        arms.append(action)
         mask = info["feedback_mask"]
         costs = info["feedback_cost"][mask, 0].tolist()
         came |= {s: (t, c) for s, c in zip(info["feedback_step"][mask].tolist(), costs, strict=True)}
-        observation = following
     return agent, arms, came
 
 

@@ -2,13 +2,12 @@
 
 import numpy as np
 import pytest
-from players import play
+from players import at_once, play
 
 import agents
 from agents.beliefs.points import Pairs
 from bandit_envs.environment.envs import make
 from bandit_envs.laws.outcomes import BernoulliOutcomes
-from bandit_envs.problem.feedback import delivery
 from gpbandits import evaluate
 
 NAMES = ("laplace-ucb", "laplace-ts")
@@ -82,8 +81,7 @@ def test_the_arm_of_the_largest_mean_is_recommended_not_that_of_the_largest_mode
     known = setting.to_action(np.array([0.5])) if continuous else 6
     count = setting.outcome.mean(np.array(0.1))  # a mode of nearly 0.1 against 0 and a mean of exp(1 / 2)
     for t in range(40):
-        info = delivery(t, np.array([t]), np.array([round(float(count))]), np.empty((1, 0)), 0)
-        agent.update(np.zeros(1), known, 0.0, info)
+        agent.update(np.zeros(1), known, 0.0, at_once(t, round(float(count))))
     best = agent.recommend()
     there = agent.believed(np.zeros(1), known)[0][0]
     assert best.mean > 1.2 * there

@@ -82,7 +82,7 @@ def test_the_information_of_a_play_is_the_mean_square_of_its_score():
 
 def test_slope_and_curvature_are_derivatives_of_the_loss():
     points, delay = plays(seed=1)
-    rows, likelihood, step = played(points, delay)._rows(0), Clicks(), 1e-5
+    rows, likelihood, step = played(points, delay).outcomes.rows(0, np.eye(6).__getitem__), Clicks(), 1e-5
     plain = replace(rows, design=np.eye(len(rows.plays)), offset=np.zeros(len(rows.plays)))
     z = np.linspace(-2.0, 1.0, len(rows.plays))
 

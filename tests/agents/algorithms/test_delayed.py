@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import references
 from agent_cases import GAUSSIAN, of_each_shape
-from players import play
+from players import each_round, play
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 
 import agents
@@ -31,10 +31,7 @@ class Playing:
         self.agent = agents.make(name, environment, **options)
         self.agent.reset(1)
         self.points, self.value, self.delay = [], {}, {}
-        for t in range(rounds):
-            action = self.agent.act(observation)
-            observation, reward, _, _, info = environment.step(action)
-            self.agent.update(observation, action, reward, info)
+        for t, (action, _, info, _) in enumerate(each_round(environment, self.agent, observation, rounds)):
             self.points.append(action)
             for slot in np.flatnonzero(info["feedback_mask"]):
                 step = int(info["feedback_step"][slot])
@@ -125,15 +122,17 @@ def test_filling_in_the_posterior_mean_is_hallucination():
 
 def test_filling_in_nearest_means_lies_between_zero_and_hallucination():
     plays = {fill: Playing("gp-ucb-sdf", window=1000, fill_in=fill) for fill in ("zero", "nearest", "mean")}
-    belief = plays["nearest"].agent.belief
-    pending = [x for x, filled in belief._pending[0].items() if filled]
+    playing = plays["nearest"]
+    belief, values = playing.agent.belief, dict(playing.value)
+    delivered = sorted({playing.points[s] for s in values})
+    arms = playing.setting.arms[:, 0]
+    pending = sorted(set(range(40)) - values.keys())
     assert pending
-    delivered = sorted({plays["nearest"].points[s] for s in plays["nearest"].value})
-    arms = plays["nearest"].setting.arms[:, 0]
-    for x in pending:
-        nearest = sorted(delivered, key=lambda y: (arms[y] - arms[x]) ** 2)[:3]
-        expected = belief.delivered.mean[0, nearest].mean()
-        np.testing.assert_allclose(belief._pending[0][x], expected, rtol=0, atol=1e-12)
+    for s in pending:
+        nearest = sorted(delivered, key=lambda y: (arms[y] - arms[playing.points[s]]) ** 2)[:3]
+        values[s] = belief.delivered.mean[0, nearest].mean()
+    mean, _ = playing.posterior(list(values), list(values.values()))
+    np.testing.assert_allclose(belief.mean(HERE)[0], mean, rtol=0, atol=1e-8)
 
 
 @pytest.mark.sampled(1)
@@ -160,14 +159,9 @@ def plays_when_told(name, bound):
     environment = make("GPBandit-GP-v0", **DELAYED)
     observation, _ = environment.reset(seed=5)
     setting = replace(environment.get_wrapper_attr("setting"), reward_lower_bound=bound)
-    agent, plays = agents.make(name, setting), []
+    agent = agents.make(name, setting)
     agent.reset(1)
-    for _ in range(25):
-        plays.append(agent.act(observation))
-        following, reward, _, _, info = environment.step(plays[-1])
-        agent.update(observation, plays[-1], reward, info)
-        observation = following
-    return plays, agent
+    return play(environment, agent, observation, 25)[0], agent
 
 
 @pytest.mark.parametrize("name", of_each_shape(name for name in GAUSSIAN if agents.features(name).delay))

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import scipy.stats
 from agent_cases import DUELLING, SETTING
-from players import play
+from players import at_once, play
 from references.duels import RULES, bands, belief, double_ts, mr_lpf_left, pop_bo, std_of_pairs
 from scipy.optimize import minimize
 from scipy.special import expit
@@ -23,7 +23,6 @@ from agents.restarts.base import growing_lengths
 from bandit_envs import Setting
 from bandit_envs.kernels.kernels import make_kernel
 from bandit_envs.problem.decisions import unit_grid
-from bandit_envs.problem.feedback import delivery
 from bandit_envs.problems import build
 from gpbandits import evaluate
 
@@ -75,8 +74,7 @@ def test_double_thompson_plays_pairs_by_the_law_of_the_readable_form():
         agent = resolve_agent("double-ts")(setting)
         agent.reset(seed)
         for t, (i, j, won) in enumerate(duels):
-            told = delivery(t, np.array([t]), np.array([won]), np.empty((1, 0)))
-            agent.update(SEEN, np.array([i, j]), won, told)
+            agent.update(SEEN, np.array([i, j]), won, at_once(t, won))
         counts[tuple(agent.act(SEEN))] += 1
     law = double_ts(setting.kernel(setting.arms), duels, 20_000, np.random.default_rng(1))
     table = np.stack([counts.ravel(), law.ravel()])
@@ -261,7 +259,7 @@ def test_single_arms_are_refused_with_the_remedy(name):
 @pytest.mark.parametrize("action", [3, [1, 2, 3], [-1, 0], [0, 8], [0.0, 1.0]])
 def test_a_play_that_is_no_pair_is_refused(action):
     _, agent, observation = start("maxminlcb")
-    told = delivery(0, np.array([0]), np.array([1.0]), np.empty((1, 0)))
+    told = at_once(0, 1.0)
     with pytest.raises(ValueError, match="action must be a pair of arms in"):
         agent.update(observation, action, 1.0, told)
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from penalised_cases import BOTH, discs
+from players import each_round
 from references import posterior
 
 import agents
@@ -21,10 +22,8 @@ def run(request):
     agent = agents.make(name, env, epoch=EPOCH, refit_every=EVERY, reuse=reuse)
     agent.reset(3)
     changed, plays, came, kernel = [], [], [], agent.model.kernel
-    for t in range(ROUNDS):
-        plays.append(agent.act(observation))
-        observation, reward, _, _, info = env.step(plays[-1])
-        agent.update(observation, plays[-1], reward, info)
+    for t, (action, _, info, _) in enumerate(each_round(env, agent, observation, ROUNDS)):
+        plays.append(action)
         came.append(Feedback.arrived(info)[2:])
         if agent.model.kernel is not kernel:
             changed.append(t + 1)

@@ -14,6 +14,7 @@ from scipy.stats import binomtest
 
 import agents
 from agents.algorithms.moves import in_short_order, nearest_first, phases_of, shortened
+from agents.beliefs.eliminating import DriftingBatches
 from agents.model.rounds import Delivery
 from agents.registry import resolve_agent
 from agents.restarts.base import growing_lengths
@@ -210,16 +211,17 @@ def test_the_slack_keeps_arms_within_the_variation():
 
 
 @pytest.mark.parametrize(("size", "variation"), [(400, 0.1), (40, 0.3)])
-def test_the_band_is_the_smaller_of_the_two_forms(size, variation):
+def test_the_band_is_the_smaller_of_the_two_forms(size, variation, monkeypatch):
     plays = np.random.default_rng(0).integers(30, size=size)
     rate = variation / (size - 1)
     agent = agents.make("permuted-elimination", DRIFTING, variation=rate, restart_every=9999)
     agent.reset(0)
     phase = agent.belief.phase._replace(variation=variation)
-    agent.belief._phases = [phase]
+    monkeypatch.setattr(DriftingBatches, "phase", phase)
     for arm in plays:
         agent.belief.receive(Delivery.of_values(np.array([0]), np.array([arm]), np.array([0.0])))
-    facts = {"bound": 2.0, "noise_std": 0.1, "level": 0.1 / agent.belief._band.values}
+    values = 30 * len(phases_of(120, 9999, rate))
+    facts = {"bound": 2.0, "noise_std": 0.1, "level": 0.1 / values}
     forms = drift_half_widths(GRAM, 0.01, plays, **facts, variation=variation)
     np.testing.assert_allclose(agent.belief.band[1][0], np.minimum(*forms), rtol=1e-6)
 

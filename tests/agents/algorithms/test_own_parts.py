@@ -6,7 +6,7 @@ from functools import partial
 import gymnasium as gym
 import numpy as np
 import pytest
-from players import play
+from players import at_once, each_round, play
 
 import agents
 from agents.acquisition.improvement import MaxMean
@@ -17,7 +17,6 @@ from agents.making import setting_of
 from agents.objectives.base import Objective, Reward
 from agents.restarts.base import Never, Periodic, Restart
 from agents.widths.base import FixedWidth
-from bandit_envs.problem.feedback import delivery
 from gpbandits import evaluate
 
 GP, COMPOSITE = "GPBandit-GP-v0", "GPBandit-Composite-v0"
@@ -244,10 +243,7 @@ def test_a_learnt_width_differs_among_functions_and_forgets_at_a_restart():
     agent = agents.compose(env, 2, **together)
     agent.reset([0, 1])
     counts = []
-    for _ in range(9):
-        action = agent.act(seen)
-        seen, reward, *_, info = env.step(action)
-        agent.update(seen, action, reward, info)
+    for _ in each_round(env, agent, seen, 9):
         counts.append(agent.memory.count.tolist())
     assert [each[0] for each in counts] == [2, 3, 4, 1, 2, 3, 4, 1, 2]
     assert agent.memory.total[0] != agent.memory.total[1]
@@ -345,8 +341,7 @@ def test_values_of_ones_own_reward_are_asked_for():
     each = [agents.compose(setting_of(env), rule="mean", objective=part) for part in (Halved, None)]
     for agent in each:
         agent.reset(0)
-        info = delivery(0, np.array([0]), np.array([2.0]), np.empty((1, 0)))
-        agent.update(observation, 3, 2.0, info)
+        agent.update(observation, 3, 2.0, at_once(0, 2.0))
     halved, plain = (agent.belief.mean(np.zeros(1, dtype=np.int64)) for agent in each)
     np.testing.assert_allclose(halved, plain / 2.0, rtol=1e-12)
     assert np.abs(plain).max() > 0.5

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from players import play
+from players import at_once, play
 from scipy.stats import binomtest
 
 import agents
@@ -16,7 +16,6 @@ from agents.model.model import Model
 from agents.posteriors import posterior
 from bandit_envs import BanditEnv, BanditVectorEnv, Setting
 from bandit_envs.kernels.kernels import make_kernel
-from bandit_envs.problem.feedback import delivery
 from bandit_envs.problems import build
 from gpbandits import evaluate
 from gpbandits.evaluation import risk_averse_regret, trial_seeds
@@ -33,7 +32,7 @@ def arms_of(agent: Any, value: Any, rounds: int) -> list[int]:
     for t in range(rounds):
         arms.append(agent.act(ONE))
         reward = np.array([value(arms[-1], t)])
-        agent.update(ONE, arms[-1], reward[0], delivery(t, np.array([t]), reward, np.empty((1, 0))))
+        agent.update(ONE, arms[-1], reward[0], at_once(t, reward))
     return arms
 
 
@@ -54,13 +53,14 @@ def planned_one_by_one(active: np.ndarray, length: int, eta: float, order: np.nd
 
 @pytest.mark.parametrize("eta", [1.5, 2.0, 30.0])
 def test_the_plan_is_that_of_the_pseudocode(eta):
-    agent = RGPPE(Model.of(SETTING), 1.0, eta, 0.05, "sharp", 0.1)
+    agent = RGPPE(Model.of(SETTING), 1.0, eta, 1e-3, "sharp", 0.1)  # no arm is played oftener than planned
     agent.reset(0)
     agent.active[3:9] = False
-    for length in (2, 8, 64):
-        order = np.random.default_rng(length).permutation(len(agent.active))
-        expected = planned_one_by_one(agent.active, length, eta, order)
-        np.testing.assert_array_equal(agent._planned(length, order), expected)
+    for epoch in (0, 2, 5):
+        agent.epoch, agent.size = epoch - 1, 0
+        order = np.random.default_rng(int(ONE.item() * 2**53)).permutation(len(agent.active))
+        expected = planned_one_by_one(agent.active, 2 ** (epoch + 1), eta, order)
+        np.testing.assert_array_equal(np.bincount(agent.plan(ONE), minlength=15), expected)
 
 
 def test_every_planned_point_is_played_often_enough():
@@ -126,6 +126,13 @@ def test_with_the_allowance_of_the_paper_nothing_is_struck_off():
 
 # --- RAHBO ---
 
+
+def risk(agent: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and std of rho^2, whose share of R^2 has the prior mean 1/2."""
+    mean, variance = agent.variance.mean_at(None)[0], agent.variance.variance_at(None)[0]
+    return agent.model.noise_std**2 * (0.5 + mean), agent.model.noise_std**2 * np.sqrt(variance)
+
+
 LOUD = {"law": "by-arm", "std": 0.5, "quietest": 0.1}
 
 
@@ -145,9 +152,9 @@ def test_the_mean_of_k_values_has_the_noise_of_the_reading(reading):
     agent.begin()
     for arm in (3, 3, 9, 3):
         values = rng.normal(0.0, 0.2, 4)
-        agent._delivered = {arm: values.tolist()}
+        agent.learn(np.full(4, arm), values)
         agent.plan(np.zeros(1))
-        mean, std = agent._risk
+        mean, std = risk(agent)
         upper = min(mean[arm] + 2.0**0.5 * std[arm], 0.25)
         weight[arm] += 4 * 0.25 / (upper if reading == "paper" else values.var(ddof=1))
     known = agent.reward.mean_posterior.statistics(0)
@@ -163,7 +170,7 @@ def test_a_published_deviation_is_taken_for_known():
     seen = agent.reward.mean_posterior.statistics(0)
     expected = {a: sum(2 * profile[a] ** -2 for _ in range(arms[:4].count(a) // 2)) for a in set(arms[:4])}
     np.testing.assert_allclose(seen.plays, [expected[a] for a in seen.point.tolist()])
-    np.testing.assert_allclose(agent._risk[0], (0.5 * profile) ** 2)
+    np.testing.assert_allclose(agent.known, (0.5 * profile) ** 2)
 
 
 def test_the_variance_is_learnt_from_the_spread_of_values():
@@ -172,7 +179,7 @@ def test_the_variance_is_learnt_from_the_spread_of_values():
     rng = np.random.default_rng(1)
     arms_of(agent, lambda a, t: rng.normal() * (0.2 + 0.8 * a / 14), 600)
     expected = (0.2 + 0.8 * np.arange(15) / 14) ** 2
-    mean, std = agent._risk
+    mean, std = risk(agent)
     assert (np.abs(mean - expected) < 4 * std).all()
     assert np.corrcoef(mean, expected)[0, 1] > 0.9
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from players import at_once
 from scipy.stats import binomtest
 
 import agents
@@ -28,7 +29,6 @@ from agents.posteriors import FORMS
 from agents.widths.base import FixedWidth
 from bandit_envs import BanditVectorEnv, Setting
 from bandit_envs.kernels.kernels import make_kernel
-from bandit_envs.problem.feedback import delivery
 from bandit_envs.problems import build
 
 ARMS = np.linspace(0.0, 1.0, 15)[:, None]
@@ -182,8 +182,7 @@ def test_on_a_box_the_scores_are_those_of_the_set(name):
     for arm in (2, 7, 7, 11):
         for player, action in ((agent, box.to_action(ARMS[arm])), (env_like, arm)):
             t = player.round
-            told_now = delivery(t, np.array([t]), np.ones(1), np.empty((1, 0)))
-            player.update(np.zeros(1), action, 1.0, told_now)
+            player.update(np.zeros(1), action, 1.0, at_once(t, 1.0))
     on_box = Pairs(np.empty(0), ARMS).observation_weights(agent.belief)
     on_set, extra = AT_HERE.observation_weights(env_like.belief), env_like.rule.extra
     np.testing.assert_allclose(extra(on_box), extra(on_set), atol=1e-9)

@@ -6,14 +6,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from players import play
+from players import at_once, play
 
 import agents
 from agents.algorithms.robust import neighbours, worst_nearby
 from bandit_envs import BanditVectorEnv, Decisions, Problem
 from bandit_envs.kernels.kernels import make_kernel
 from bandit_envs.laws import Gaussian, KnownFunction, delays
-from bandit_envs.problem.feedback import delivery
 from bandit_envs.problems import build
 from gpbandits import evaluate
 from gpbandits.evaluation import robust_regret
@@ -97,7 +96,7 @@ def test_what_is_missing_is_no_choice_and_no_play_but_a_neighbour_that_is_feared
         assert (mean - WIDTH * std)[action] <= (mean - WIDTH * std)[playable].min() + 1e-8
         offered = rng.random(40) < 0.3
         offered[rng.integers(40)] = True
-        arrived = delivery(t, np.array([t]), f[[action]], np.empty((1, 0)))
+        arrived = at_once(t, f[[action]])
         agent.update(seen, action, f[action], arrived | {"action_mask": offered.astype(np.int8)})
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from players import play
+from players import at_once, play
 from scipy.stats import binomtest
 from sklearn.gaussian_process.kernels import RBF, Matern
 
@@ -18,7 +18,6 @@ from bandit_envs import BanditEnv, BanditVectorEnv, Decisions, Problem, Setting
 from bandit_envs.kernels.kernels import TableKernel, make_kernel
 from bandit_envs.laws import Gaussian, GPSample, KnownFunction, RKHSFunction, delays
 from bandit_envs.problem.decisions import unit_grid
-from bandit_envs.problem.feedback import delivery
 from gpbandits import evaluate
 
 NAMED = [name for name in agents.names() if resolve_agent(name).make.__module__ == unknown_kernel.__name__]
@@ -47,10 +46,6 @@ def known(horizon=80, noise=0.0):
 
 def actions(problem, *spec, trials=3):
     return evaluate(problem, {"it": spec}, trials=trials).actions["it"]
-
-
-def told(t, value):
-    return delivery(t, np.array([t]), np.array([value]), np.empty((1, 0)))
 
 
 def played(agent, problem, rounds, seed=0):
@@ -132,7 +127,7 @@ def test_the_turn_is_that_of_the_smallest_regret_bound():
         turns = agent.record.chosen[0].copy()
         expected = np.argmin(np.sqrt(turns + 1) * (bound * np.sqrt(gain) + gain))
         action = agent.act(observation)
-        agent.update(observation, action, 0.3, told(agent.round, 0.3))
+        agent.update(observation, action, 0.3, at_once(agent.round, 0.3))
         assert np.flatnonzero(agent.record.chosen[0] > turns) == [expected]
 
 
@@ -173,7 +168,7 @@ def test_plays_of_somebody_else_are_learnt_and_charged_to_nobody():
         agent.reset(0)
         for t in range(3):
             proposed = agent.act(np.zeros(1))
-            agent.update(np.zeros(1), (proposed + 1) % 20, 1.0, told(t, 1.0))
+            agent.update(np.zeros(1), (proposed + 1) % 20, 1.0, at_once(t, 1.0))
         assert agent.record.chosen.sum() == 0
         assert agent.record.arrived.sum() == 0
         assert agent.posterior(np.zeros(1))[0].max() > 0.5

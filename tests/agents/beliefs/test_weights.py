@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from agent_cases import EACH
-from players import play
+from players import at_once, each_round, play
 from scipy.stats import binomtest
 
 import agents
@@ -25,7 +25,6 @@ from agents.widths.bounded_norm import PlainBand
 from bandit_envs import BanditVectorEnv, Setting
 from bandit_envs.kernels.kernels import make_kernel
 from bandit_envs.laws.delays import PoissonDelay
-from bandit_envs.problem.feedback import delivery
 from bandit_envs.problems import build
 from gpbandits.theory.coverage import play_bands
 
@@ -142,12 +141,8 @@ def test_on_a_box_what_arrives_is_weighed(name):
     agent = agents.make(name, env.setting, 1)
     agent.reset([0])
     weights = []
-    for _ in range(problem.horizon):
-        action = agent.act(observation)
-        following, reward, _, _, info = env.step(action)
-        agent.update(observation, action, reward, info)
+    for action, *_ in each_round(env, agent, observation, problem.horizon):
         weights.append((0.1 + 0.9 * (action[0, 0] + 1.0) / 2.0) ** -2.0)
-        observation = following
     seen = agent.agents[0].belief.mean_posterior.statistics(0)
     np.testing.assert_allclose(seen.plays.sum(), np.sum(weights))
 
@@ -210,10 +205,8 @@ def feed(agent: Any, std: float | None) -> Any:
     """The agent after values of which one half may be told to be precise."""
     agent.reset(0)
     for t in range(8):
-        value = np.array([np.sin(t)])
-        known = None if std is None else np.full(1, std if t % 2 else NOISE)
-        info = delivery(t, np.array([t]), value, np.empty((1, 0)), 5, known)
-        agent.update(np.zeros(1), 2 * t, value[0], info)
+        known = {} if std is None else {"std": std if t % 2 else NOISE}
+        agent.update(np.zeros(1), 2 * t, np.sin(t), at_once(t, np.sin(t), **known))
     return agent
 
 

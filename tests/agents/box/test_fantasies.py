@@ -2,22 +2,18 @@
 
 import numpy as np
 import pytest
-from box_cases import view_of_round
+from box_cases import KERNEL, factor_of, view_of_round
+from players import at_once
 from scipy.special import ndtr
-from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Matern
+from sklearn.gaussian_process.kernels import RBF
 
 import agents
 from agents.acquisition.improvement import MaxMean, NoisyPlays
 from agents.acquisition.rules import ExpectedImprovement
 from agents.beliefs.surface import Surface, fantasies, normal_points
 from agents.box.acquisition_surface import AcquisitionSurface, averaged
-from agents.kernels.visited import Visited, VisitedGram
-from agents.posteriors import SufficientStatistics
-from agents.posteriors.play_factor import PlayFactor
 from bandit_envs import Setting
-from bandit_envs.problem.feedback import delivery
 
-KERNEL = ConstantKernel(1.7) * Matern([0.4, 0.7], nu=2.5)
 NOISE, MEAN = 0.04, 0.3
 BOX = {"low": np.zeros(2), "high": np.ones(2)}
 AT = np.random.default_rng(7).random((6, 2))
@@ -29,26 +25,17 @@ def plays(count=9, seed=0):
     return x, MEAN + np.sin(5.0 * x.sum(axis=1)) + 0.2 * rng.normal(size=count)
 
 
-def factor_of(x, y):
-    visited = Visited(2)
-    factor = PlayFactor(
-        VisitedGram(KERNEL, visited), NOISE, SufficientStatistics(np.empty(0, int), np.empty(0), np.empty(0))
-    )
-    for point, value in zip(x, y, strict=True):
-        factor.append(visited.index(point), float(value))
-    return factor
-
-
 def shared_surface():
     x, y = plays()
-    factor = factor_of(x, y - MEAN)
+    factor = factor_of(x, y - MEAN, noise=NOISE)
     return Surface(KERNEL, factor, factor, MEAN)
 
 
 def hallucinating_surface():
     """The mean comes from the first plays, the deviation from all."""
     x, y = plays()
-    return Surface(KERNEL, factor_of(x[:6], y[:6] - MEAN), factor_of(x, 0.0 * y), MEAN)
+    factors = (factor_of(*each, noise=NOISE) for each in ((x[:6], y[:6] - MEAN), (x, 0.0 * y)))
+    return Surface(KERNEL, *factors, MEAN)
 
 
 def joint(surface, at):
@@ -130,8 +117,7 @@ def run(rounds=40, noise=0.2, **options):
         action = agent.act(np.zeros(1))
         points.append(setting.to_point(action))
         value = float(np.exp(-8.0 * ((points[-1] - 0.4) ** 2).sum()) + noise * rng.normal())
-        told = delivery(t, np.array([t]), np.array([value]), np.empty((1, 0)))
-        agent.update(np.zeros(1), action, value, told)
+        agent.update(np.zeros(1), action, value, at_once(t, value))
     return agent, np.array(points)
 
 

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from players import at_once
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
 
 import agents
@@ -97,7 +98,6 @@ def test_agents_that_scale_themselves_start_there_too():
     for t in range(6):
         action = agent.act(np.zeros(1))
         value = float(action[0] + 0.5 * action[1])
-        one = {"feedback_mask": np.array([True]), "feedback_step": np.array([t])}
-        agent.update(np.zeros(1), action, value, {"t": t, "feedback_reward": np.array([value]), **one})
+        agent.update(np.zeros(1), action, value, at_once(t, value))
     scales = agent.model.kernel.get_params()["k2__length_scale"]
     np.testing.assert_allclose(scales, math.exp(math.sqrt(2.0) - 3.0) * math.sqrt(6.0) * np.ones(6))

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 import references
 from agent_cases import LEARNING as LEARNERS
-from agent_cases import of_each_shape, takes
+from agent_cases import in_turn, takes
+from players import at_once, each_round
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
 
@@ -21,7 +22,6 @@ from bandit_envs import Decisions, Problem, Setting
 from bandit_envs.kernels.gram import Gram
 from bandit_envs.kernels.kernels import make_kernel
 from bandit_envs.laws import GPSample, delays
-from bandit_envs.problem.feedback import delivery
 from gpbandits import evaluate
 
 HERE = np.zeros(1, dtype=int)
@@ -125,11 +125,7 @@ class Recorder:
         self.agent = agents.make(name, env, **options)
         self.agent.reset(5)
         self.played, self.round, self.value = [], [], []
-        for _ in range(rounds):
-            action = self.agent.act(observation)
-            following, reward, _, _, info = env.step(action)
-            self.agent.update(observation, action, reward, info)
-            observation = following
+        for action, _, info, _ in each_round(env, self.agent, observation, rounds):
             self.played.append(action)
             self.round += info["feedback_step"][info["feedback_mask"]].tolist()
             self.value += info["feedback_reward"][info["feedback_mask"]].tolist()
@@ -241,8 +237,7 @@ def test_a_fit_weighs_plays_by_the_noise_that_is_published_of_them():
     agent.reset(0)
     told = [0.1, np.nan, 0.4]
     for t, std in enumerate(told):
-        info = delivery(t, np.array([t]), np.array([1.0]), np.empty((1, 0)), std=np.array([std]))
-        agent.update(np.zeros(1), agent.act(np.zeros(1)), 0.0, info)
+        agent.update(np.zeros(1), agent.act(np.zeros(1)), 0.0, at_once(t, 1.0, std=std))
     *_, weight = agent.assumptions.sample(agent)
     np.testing.assert_allclose(weight, [4.0, 1.0, 0.25])  # (R / R_i)^2
 
@@ -266,8 +261,7 @@ def contextual(horizon=14):
 
 
 @pytest.mark.sampled(1)
-@pytest.mark.parametrize("source", ["all", pytest.param("arrived", marks=pytest.mark.long)])
-@pytest.mark.parametrize("name", of_each_shape(LEARNERS))
+@pytest.mark.parametrize(("name", "source"), in_turn(LEARNERS, ["all", "arrived"]))
 def test_a_batch_that_learns_equals_single_trials(name, source):
     options = {"refit_every": 6, "fit_on": source}
     if not takes(name, **options):
@@ -307,12 +301,7 @@ def test_a_learnt_mean_is_taken_out_of_all_that_was_observed(name):
         arm = agent.act(np.zeros(1))
         reward = 50.0 + np.sin(9 * arm / 29) + 0.1 * rng.normal()
         seen.setdefault(arm, []).append(reward)
-        info = {
-            "feedback_mask": np.array([True]),
-            "feedback_step": np.array([t]),
-            "feedback_reward": np.array([reward]),
-        }
-        agent.update(np.zeros(1), arm, reward, info)
+        agent.update(np.zeros(1), arm, reward, at_once(t, reward))
     mean = agent.model.prior_mean
     assert abs(mean - 50.0) < 2.0
     tally = agent.belief.mean_posterior.statistics(0)

@@ -158,8 +158,7 @@ def test_the_noise_on_costs_is_given_or_published_or_that_of_the_reward(publishe
         return
     agent.objective.multipliers.value[:] = 2.0
     agent.objective.multipliers.weights = LinearDual(0.5).weights(np.array([[2.0]]))
-    agent._revise(agent.objective.begin())
-    np.testing.assert_allclose(agent.model.noise_std, np.sqrt(0.09 + 4 * assumed**2) / 3.0)
+    np.testing.assert_allclose(agent.objective.begin().noise_std, np.sqrt(0.09 + 4 * assumed**2) / 3.0)
 
 
 def test_weights_are_the_multipliers_over_one_plus_their_sum_without_overflow():

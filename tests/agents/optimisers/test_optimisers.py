@@ -12,6 +12,7 @@ from typing import ClassVar
 import agent_cases
 import numpy as np
 import pytest
+from players import at_once
 
 import agents
 from agents.optimisers.factories import OptimiserAgent
@@ -56,7 +57,7 @@ def spied(setting, **options):
 def test_the_nearest_arm_is_played_and_told_where_it_is():
     agent, engine = spied(Setting(arms=ARMS, horizon=5))
     assert agent.act(SEEN) == agent.act(SEEN) == 1
-    agent.update(SEEN, 1, 2.5, delivery(0, np.array([0]), np.array([2.5]), np.empty((1, 0))))
+    agent.update(SEEN, 1, 2.5, at_once(0, 2.5))
     assert engine.heard == [(0, (1.0, 0.0)), (0, 2.5)]
     np.testing.assert_array_equal(engine.task.arms, [[0, 0], [1, 0], [1, 1]])
 
@@ -64,7 +65,7 @@ def test_the_nearest_arm_is_played_and_told_where_it_is():
 def test_a_box_is_played_as_it_is_and_a_play_of_somebody_else_is_told_too():
     agent, engine = spied(Setting(low=np.zeros(2), high=np.array([1.0, 50.0]), horizon=5))
     np.testing.assert_allclose(agent.act(SEEN), [0.8, -0.6], rtol=1e-6)
-    agent.update(SEEN, np.array([0.0, 1.0]), 1.0, delivery(0, np.array([0]), np.ones(1), np.empty((1, 0))))
+    agent.update(SEEN, np.array([0.0, 1.0]), 1.0, at_once(0, 1.0))
     assert engine.heard == [(0, (0.5, 1.0)), (0, 1.0)]
     assert engine.task.arms is None
 

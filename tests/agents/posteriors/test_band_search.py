@@ -59,7 +59,7 @@ def read_by_search(searched: KroneckerPosterior, other: KroneckerPosterior, widt
 @pytest.mark.parametrize("widths", ["rising", "falling", "random"])
 def test_it_finds_what_all_scores_would(case, widths):
     searched, other, rng = made(case), made(case), np.random.default_rng(0)
-    function = searched._factors.draw(rng)
+    function = searched.gram.kronecker.draw(rng)
     for t in range(150):
         width = {"rising": 1.0 + 0.02 * t, "falling": 4.0 - 0.02 * t, "random": rng.uniform(0.0, 5.0)}[widths]
         point = read_by_search(searched, other, width)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from agent_cases import EXACT, of_each_shape
+from agent_cases import EXACT, in_turn
 
 from agents.posteriors import TABLES, posterior
 from agents.posteriors import pairs as pairs_module
@@ -159,8 +159,7 @@ def actions(agent, kernel="rbf", horizon=30):
 
 
 @pytest.mark.sampled(12)
-@pytest.mark.parametrize("kernel", ["rbf", "matern52"])
-@pytest.mark.parametrize("name", of_each_shape(EXACT))
+@pytest.mark.parametrize(("name", "kernel"), in_turn(EXACT, ["rbf", "matern52"]))
 def test_agents_play_the_same_on_pairs_and_on_tables(name, kernel):
     pairs, *tables = (actions((name, {"form": form}), kernel) for form in ("pairs", "factor", "kronecker"))
     for table in tables:

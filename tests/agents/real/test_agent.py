@@ -6,6 +6,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from players import at_once
 from real_cases import SEEN, line, played
 
 import agents
@@ -221,9 +222,7 @@ def test_values_that_are_stated_to_be_precise_draw_the_mean(model):
             arm, std = (t + (t == 5), 0.1) if t < 12 else (5, first if t == 12 else second)
             value = 0.5 * np.sin(arm) if t < 12 else (1.0, -1.0)[t - 12]
             std = np.array([std if np.isfinite(first) else np.nan])
-            agent.update(
-                SEEN, arm, 0.0, delivery(t, np.array([t]), np.array([value]), np.empty((1, 0)), 0, std=std)
-            )
+            agent.update(SEEN, arm, 0.0, at_once(t, value, std=std))
         found[first] = [each[5] for each in agent.posterior(SEEN)]
     assert found[0.03][0] > found[3.0][0] + 0.5
     assert found[0.03][1] < found[np.nan][1]
@@ -238,9 +237,7 @@ def test_stated_stds_that_are_the_usual_one_change_nothing():
         for t in range(10):
             arms.append(agent.act(SEEN))
             value, stated = np.array([smooth(arms[-1], t)]), np.array([std])
-            agent.update(
-                SEEN, arms[-1], 0.0, delivery(t, np.array([t]), value, np.empty((1, 0)), 0, std=stated)
-            )
+            agent.update(SEEN, arms[-1], 0.0, at_once(t, value, std=stated))
         plays.append(arms)
     assert plays[0] == plays[1]
 
@@ -252,8 +249,7 @@ def test_a_value_that_is_stated_to_be_noisy_is_no_change(std, alarms):
     for t in range(13):
         agent.act(SEEN)
         arm, value, stated = (t, np.sin(0.5 * t), 0.1) if t < 12 else (5, np.sin(2.5) - 3.0, std)
-        info = delivery(t, np.array([t]), np.array([value]), np.empty((1, 0)), 0, std=np.array([stated]))
-        agent.update(SEEN, arm, 0.0, info)
+        agent.update(SEEN, arm, 0.0, at_once(t, value, std=stated))
     assert len(agent.alarms) == alarms
 
 
@@ -266,7 +262,7 @@ def test_missing_arms_are_never_played():
     for t in range(30):
         arm = agent.act(SEEN)
         assert mask[arm]
-        info = delivery(t, np.array([t]), np.array([smooth(arm, t)]), np.empty((1, 0)), 0)
+        info = at_once(t, smooth(arm, t))
         mask = rng.random(12) < 0.3
         mask[t % 12] = True
         agent.update(SEEN, arm, 0.0, info | {"action_mask": mask})
@@ -351,7 +347,7 @@ def test_a_published_mean_is_added_to_what_is_learnt():
         each.reset(0)
         for t, arm in enumerate((3, 0, 5, 2)):
             value = np.array([smooth(arm, t) + rise[arm]])
-            each.update(SEEN, arm, 0.0, delivery(t, np.array([t]), value, np.empty((1, 0))))
+            each.update(SEEN, arm, 0.0, at_once(t, value))
     np.testing.assert_allclose(moved.posterior(SEEN)[0] - mean, plain.posterior(SEEN)[0], atol=1e-9)
 
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from players import at_once
 from scipy.special import ndtri
 
 import agents
@@ -19,7 +20,6 @@ from agents.real.posterior import (
 from agents.real.priors import Parameters, exact_prior, usual_prior
 from agents.real.surrogate import PointValues, Surrogate
 from agents.real.values import HalfRank
-from bandit_envs.problem.feedback import delivery
 from bandit_envs.problem.setting import Setting
 from gpbandits import evaluate
 
@@ -148,9 +148,7 @@ def play(agent, f, n):
     for t in range(n):
         action = agent.act(np.zeros(1))
         value = f(agent.setting.to_point(action))
-        agent.update(
-            np.zeros(1), action, value, delivery(t, np.array([t]), np.array([value]), np.zeros((1, 0)))
-        )
+        agent.update(np.zeros(1), action, value, at_once(t, value))
         found.append((np.array(agent.setting.to_point(action)), value))
     return found
 
@@ -239,7 +237,7 @@ def test_a_value_whose_square_is_no_number_is_refused_without_a_trace():
     agent = agents.make("gp-agent", setting, goal="best")
     agent.reset(0)
     action = agent.act(np.zeros(1))
-    huge, usual = (delivery(0, np.array([0]), np.array([value]), np.zeros((1, 0))) for value in (-1e300, 1.0))
+    huge, usual = (at_once(0, value) for value in (-1e300, 1.0))
     with pytest.raises(ValueError, match=r"feedback_reward must be at most 1e\+140"):
         agent.update(np.zeros(1), action, -1e300, huge)
     agent.update(np.zeros(1), action, 1.0, usual)

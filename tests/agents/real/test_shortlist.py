@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from players import at_once
 from real_cases import SEEN, hyperparameters, surrogate, values
 
 import agents
@@ -12,7 +13,6 @@ from agents.real.posterior import SurrogatePosterior
 from agents.real.rules import Covariances, Shortlist
 from agents.real.surrogate import PointValues
 from bandit_envs import Setting
-from bandit_envs.problem.feedback import delivery
 
 CONTEXTS, ARMS = 3, 6
 
@@ -62,7 +62,7 @@ def arms_played(setting, rewards, rounds):
     for t in range(rounds):
         plays.append(agent.act(SEEN))
         arm = plays[-1]
-        agent.update(SEEN, arm, 0.0, delivery(t, np.array([t]), rewards[[arm]], np.empty((1, 0)), 0))
+        agent.update(SEEN, arm, 0.0, at_once(t, rewards[[arm]]))
     return plays
 
 
@@ -82,5 +82,5 @@ def test_the_arm_of_the_whole_set_is_played_in_most_rounds(monkeypatch, seed):
     agent.reset(0)
     for t, arm in enumerate(whole):
         same.append(agent.act(SEEN) == arm)
-        agent.update(SEEN, arm, 0.0, delivery(t, np.array([t]), rewards[[arm]], np.empty((1, 0)), 0))
+        agent.update(SEEN, arm, 0.0, at_once(t, rewards[[arm]]))
     assert np.mean(same) > 0.9

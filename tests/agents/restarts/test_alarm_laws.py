@@ -87,41 +87,31 @@ def test_the_likelihood_ratio_is_that_of_two_means_against_one():
         assert watch.statistics[s - 1, 0] == pytest.approx(expected, abs=1e-6)
 
 
-def test_probabilities_of_starts_are_those_of_bayes():
-    point, value = sample(3, (8,))
-    segment = 5.0
-    watch = RunLengths(told(), segment=segment)
+@pytest.mark.parametrize("seed", range(4))
+def test_an_alarm_is_raised_where_a_later_start_becomes_the_likeliest_by_bayes(seed):
+    point, value = sample(seed, (6,) * 5)
+    watch, segment = RunLengths(told(), segment=4.0), 4.0
+    log, likeliest, before, alarms = np.zeros(1), 0, 0, []  # log p(start, values so far)
+    densities = log_densities(point, value)
     for t, x in enumerate(point.tolist()):
-        watch.observe(t, x, value[[t]], 1.0)
-    log = np.zeros(len(point))
-    log[1:] = -math.log(segment)
+        if t:
+            change = np.logaddexp.reduce(log) - math.log(segment)
+            log = np.append(log + math.log(1 - 1 / segment), change)
+        log = log + densities[: t + 1, t]
+        before, likeliest = likeliest, int(log.argmax())
+        alarms.append(likeliest if likeliest > before else None)
+        assert watch.observe(t, x, value[[t]], 1.0) == alarms[-1]
+    assert len(set(alarms)) > 3
+
+
+def log_densities(point, value):
+    """log p(y_t | values from start s on), (n, n): rows are starts."""
+    found = np.full((len(point), len(point)), np.nan)
     for s in range(len(point)):
         mean, variance = predictions(point, value, s)
         square = variance + NOISE**2
-        log[s] += (len(point) - 1 - s) * math.log(1.0 - 1.0 / segment)
-        log[s] += (-0.5 * np.log(2 * np.pi * square) - 0.5 * (value[s:] - mean) ** 2 / square).sum()
-        if s:
-            log[s] += _log_predictive(point, value, s, segment)
-    start, probability = watch._start, np.exp(watch._log_weight)
-    expected = np.exp(log - np.logaddexp.reduce(log))
-    np.testing.assert_allclose(probability, expected[start] / expected[start].sum(), atol=1e-4)
-
-
-def _log_predictive(point, value, end, segment):
-    """log p(y_1:end) under all starts, by the same recursion written out."""
-    log = np.full(end, -np.inf)
-    log[0] = 0.0
-    for t in range(end):
-        if t:
-            log[:t], log[t] = (
-                log[:t] + math.log(1 - 1 / segment),
-                np.logaddexp.reduce(log[:t]) - math.log(segment),
-            )
-        for s in range(t + 1):
-            mean, variance = predictions(point[: t + 1], value[: t + 1], s)
-            square = variance[-1] + NOISE**2
-            log[s] += -0.5 * math.log(2 * math.pi * square) - 0.5 * (value[t] - mean[-1]) ** 2 / square
-    return float(np.logaddexp.reduce(log))
+        found[s, s:] = -0.5 * np.log(2 * np.pi * square) - 0.5 * (value[s:] - mean) ** 2 / square
+    return found
 
 
 @pytest.mark.parametrize("segment", [0.5, 1.0, math.inf])

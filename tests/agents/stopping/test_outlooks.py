@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from players import at_once, each_round
 from scipy.stats import norm
 
 import agents
@@ -24,13 +25,9 @@ def played(agent, place, **keywords):
     agent = agents.make(agent, env, stopping="plateau")  # for which its book keeps values
     agent.reset(0)
     pairs, rewards = [], []
-    for _ in range(12):
-        action = agent.act(observation)
-        following, reward, _, _, info = env.step(action)
-        agent.update(observation, action, reward, info)
+    for action, reward, *_ in each_round(env, agent, observation, 12):
         pairs.append(np.ravel(agent.setting.to_point(action)))
         rewards.append(reward)
-        observation = following
     return agent, np.array(pairs), np.array(rewards)
 
 
@@ -60,8 +57,7 @@ def test_an_outlook_stays_what_it_was_when_the_agent_plays_on(place):
     (candidates,) = agent.stopping_candidates()
     before = {name: getattr(candidates, name).copy() for name in ("mean", "std", "played", "noise", "values")}
     action = agent.act(np.zeros(1, dtype=np.float32))
-    info = delivery(12, np.array([12]), np.array([3.0]), np.empty((1, 0)))
-    agent.update(np.zeros(1, dtype=np.float32), action, 3.0, info)
+    agent.update(np.zeros(1, dtype=np.float32), action, 3.0, at_once(12, 3.0))
     for name, kept in before.items():
         np.testing.assert_array_equal(getattr(candidates, name), kept)
 

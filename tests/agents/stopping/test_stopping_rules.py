@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from agent_cases import BATCHED, OF_PARTS, SETTING, of_each_shape, takes
-from players import play
+from players import each_round, play
 
 import agents
 import bandit_envs
@@ -298,10 +298,7 @@ def asked(
     made = agents.make(agent, env, stopping={"it": rule}, **options)
     made.reset(0)
     counts = []
-    for _ in range(rounds):
-        action = made.act(observation)
-        observation, reward, *_, info = env.step(action)
-        made.update(observation, action, reward, info)
+    for _ in each_round(env, made, observation, rounds):
         counts.append(len(seen))
     return made, seen, counts
 

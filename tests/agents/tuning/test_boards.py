@@ -5,6 +5,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from players import at_once
 
 import agents
 from agents import Categorical, Integer, Linear, Log, Tuner
@@ -20,7 +21,6 @@ from agents.tuning.decision_sets import (
 )
 from agents.tuning.scale import Scale
 from agents.tuning.space import Space
-from bandit_envs.problem.feedback import delivery
 
 SPACE = {
     "rate": Log(1e-5, 1e-1),
@@ -51,7 +51,7 @@ def test_on_a_box_the_tuner_is_the_agent_in_its_loop(name):
         ticket, parameters = tuner.ask()
         assert parameters == space.values(features)
         reward = np.array([-loss(parameters)])
-        info = delivery(t, np.array([t]), reward, np.empty((1, 0)))
+        info = at_once(t, reward)
         agent.update(observation, place.setting.to_action(space.features(parameters)), reward[0], info)
         tuner.tell(ticket, loss(parameters))
 

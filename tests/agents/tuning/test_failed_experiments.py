@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from sklearn.gaussian_process.kernels import Matern
+from tuner_cases import rounds_of
 
 from agents import Categorical, Integer, Linear, Tuner
 from agents.tuning.feasibility import (
@@ -199,7 +200,7 @@ def test_a_failure_in_one_context_says_little_of_another():
     for x in np.linspace(0, 1, 6):
         tuner.add({"x": x}, x, context={"oven": "new"})
         tuner.fail(tuner.start({"x": x}, {"oven": "old"}))
-    believed = feasibility_of(tuner.plan, tuner._history.rounds)
+    believed = feasibility_of(tuner.plan, rounds_of(tuner))
     x = np.full((2, 1), 0.5)
     ovens = np.array([tuner.plan.contexts.features({"oven": each}) for each in ("old", "new")])
     old, new = believed.probability(np.hstack([ovens, x]))

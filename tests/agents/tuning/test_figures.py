@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
+from tuner_cases import rounds_of
 
 from agents import Categorical, Integer, Linear, Log, Tuner
 from agents.tuning.pictures.figures import KINDS
@@ -97,7 +98,7 @@ def test_the_history_shows_all_values_and_the_best_so_far(tuned):
 
 
 def test_what_says_nothing_is_unimportant(tuned):
-    importance = Reading(tuned.plan, tuned._history.rounds, {}).importance
+    importance = Reading(tuned.plan, rounds_of(tuned), {}).importance
     assert list(importance) == list(SPACE)
     assert all(0 <= each <= 1 for each in importance.values())
     assert importance["rate"] > 5 * importance["momentum"]
@@ -109,7 +110,7 @@ def test_importance_is_what_correlation_the_kernel_loses():
     rng = np.random.default_rng(0)
     for x, k, oven in zip(rng.random(20), rng.integers(2, size=20), [1, 6] * 10, strict=True):
         tuner.add({"x": float(x), "k": "ab"[k]}, float(np.sin(3 * x) + 0.3 * k), context={"oven": oven})
-    reading = Reading(tuner.plan, tuner._history.rounds, {"oven": 1})
+    reading = Reading(tuner.plan, rounds_of(tuner), {"oven": 1})
     kernel = reading._player.agent.model.kernel
     at = np.array([[0, 0, 0.5**0.5, 0], [0.5, 0, 0.5**0.5, 0], [0, 1, 0.5**0.5, 0], [0, 0, 0, 0.5**0.5]])
     lost = 1 - kernel(at)[0, 1:] / kernel(at)[0, 0]

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from players import at_once
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Exponentiation, Kernel, PairwiseKernel
 
 import agents
@@ -103,8 +104,7 @@ def test_an_agent_on_the_nearest_kernel_has_variances_of_its_own():
     agent = agents.gp_ucb(setting, form="dense")
     agent.reset(0)
     for t in range(12):
-        info = {"t": t, "feedback_mask": np.array([True]), "feedback_step": np.array([t])}
-        agent.update(np.zeros(1), t, 1.0, info | {"feedback_reward": np.array([1.0])})
+        agent.update(np.zeros(1), t, 1.0, at_once(t, 1.0))
     _, deviation = agent.posterior(np.zeros(1))
     assert (deviation > 0.0).all()
     assert (deviation < 0.1).all()  # each was read once, with this noise

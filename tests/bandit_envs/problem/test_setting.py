@@ -171,7 +171,7 @@ def test_a_withheld_model_leaves_no_number_that_is_computed_from_a_function(name
 
 @pytest.mark.sampled(4)
 @each_problem
-@pytest.mark.parametrize("features", FEATURES)
+@pytest.mark.parametrize("features", ["plain", "delayed", "in time"])
 def test_the_law_of_the_delays_is_published_unless_it_was_measured_or_the_model_is_withheld(name, features):
     for publish in (True, False):
         problem = with_features(name, FEATURES[features], publish_model=publish)

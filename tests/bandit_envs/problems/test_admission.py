@@ -4,10 +4,10 @@ import re
 
 import numpy as np
 import pytest
+from cases import needs_of
 from pages import loaded, read
 
-from bandit_envs.data.runs import HPOB, Runs, load_runs, package_of
-from bandit_envs.problems import data_files
+from bandit_envs.data.runs import HPOB, Runs, load_runs
 from bandit_envs.problems.real import HALVES, HORIZON, Task, halves, tasks, unit_of
 
 admission = loaded("tools/real_admission.py")
@@ -15,15 +15,8 @@ CRITERIA, reasons, repeated = admission.CRITERIA, admission.reasons, admission.r
 share_near_best, candidates = admission.share_near_best, admission.candidates
 
 
-def marks(task):
-    if task.problem:
-        return [pytest.mark.needs_data(*data_files(task.problem))]
-    package = package_of(task.tables[0])
-    return [pytest.mark.needs_packages(package)] if package else []
-
-
 def cases(named):
-    return [pytest.param(name, marks=marks(task)) for name, task in named.items()]
+    return [pytest.param(name, marks=needs_of(task)) for name, task in named.items()]
 
 
 @pytest.mark.sampled(6)

@@ -7,13 +7,13 @@ from pathlib import Path
 import gymnasium as gym
 import numpy as np
 import pytest
+from cases import needs_of
 
 from bandit_envs.data.files import sha256_of
 from bandit_envs.data.runs import load_runs, package_of
 from bandit_envs.laws.changes import change_points_of
 from bandit_envs.laws.drift import Replay
 from bandit_envs.laws.tabulated import MeasuredCosts, MeasuredTimes, Replicates
-from bandit_envs.problems import data_files
 from bandit_envs.problems import real as module
 from bandit_envs.problems.real import (
     FITTING,
@@ -44,14 +44,7 @@ TABLED = [name for name, task in tasks().items() if task.tables]
 
 def cases(names):
     """Tasks as cases, those of data files or packages marked."""
-    return [pytest.param(name, marks=_marks(tasks()[name])) for name in names]
-
-
-def _marks(task):
-    if task.problem:
-        return [pytest.mark.needs_data(*data_files(task.problem))]
-    package = package_of(task.tables[0])
-    return [pytest.mark.needs_packages(package)] if package else []
+    return [pytest.param(name, marks=needs_of(tasks()[name])) for name in names]
 
 
 @pytest.mark.sampled(4)

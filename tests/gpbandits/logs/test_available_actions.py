@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from players import at_once
 
 from agents.registry import resolve_agent
 from gpbandits import evaluate, read_log
@@ -140,7 +141,7 @@ def test_a_learning_agent_earns_in_replay_what_it_earns_by_playing():
             arm = agent.act(np.zeros(1))
             assert mask[arm]
             value = MEANS[arm] + 0.1 * rng.normal()
-            agent.update(np.zeros(1), arm, value, _delivered(t, value))
+            agent.update(np.zeros(1), arm, value, at_once(t, value))
             earned.append(value)
     assert abs(np.mean(earned) - found.value) < found.high - found.low  # four standard errors
 
@@ -149,12 +150,6 @@ def _setting():
     from bandit_envs import Setting
 
     return Setting(arms=np.eye(3), horizon=200)
-
-
-def _delivered(t, value):
-    from bandit_envs.problem.feedback import delivery
-
-    return delivery(t, np.array([t]), np.array([value]), np.empty((1, 0)), 0)
 
 
 @pytest.mark.parametrize("trials", [1, 2])

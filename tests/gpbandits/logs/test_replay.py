@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from players import at_once
 from references import logs as references
 
 from agents.registry import resolve_agent
@@ -74,7 +75,6 @@ def test_the_value_of_an_agent_equals_that_of_its_own_plays(policy):
 
 def played(policy, rounds: int, seed: int) -> float:
     """Mean reward of the agent's own plays."""
-    from bandit_envs.problem.feedback import delivery
 
     rng = np.random.default_rng([seed, 9])
     agent = resolve_agent(policy)(setting_of(uniform_log(10, 0), rounds))
@@ -84,8 +84,7 @@ def played(policy, rounds: int, seed: int) -> float:
         arm = int(agent.act(np.zeros(1)))
         reward = MEANS[arm] + 0.1 * rng.normal()
         total += reward
-        info = delivery(t, np.array([t]), np.array([reward]), np.empty((1, 0)))
-        agent.update(np.zeros(1), arm, reward, info)
+        agent.update(np.zeros(1), arm, reward, at_once(t, reward))
     return total / rounds
 
 

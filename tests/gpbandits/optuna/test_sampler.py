@@ -8,6 +8,7 @@ import optuna
 import pytest
 from optuna.distributions import BaseDistribution, CategoricalDistribution, FloatDistribution, IntDistribution
 from optuna.trial import TrialState, create_trial
+from tuner_cases import rounds_of
 
 from agents.tuning import Categorical, Integer, Linear, Log, Tuner
 from gpbandits.optuna import GPBanditSampler
@@ -142,7 +143,7 @@ def test_news_come_after_the_trials_that_began_before_them():
         over(2, 0.3, 3.0, seconds=(2, 3)),
     ]
     inform(tuner, Dimensions(UNIT), trials, "worst", "minimise")
-    arrivals = [[arrival.round for arrival in each.arrivals] for each in tuner._history.rounds]
+    arrivals = [[arrival.round for arrival in each.arrivals] for each in rounds_of(tuner)]
     assert arrivals == [[], [1], [2, 0]]
 
 
