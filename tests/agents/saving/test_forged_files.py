@@ -199,11 +199,17 @@ PARTS = [
     (AGENT, "made", encode({}), "an agent without 'name'"),
     (AGENT, "made", [], "an agent in the file must be a dict"),
     (AGENT, "made", None, "is damaged"),
-    (AGENT, "events", None, "is damaged"),
-    (AGENT, "events", 3, "is damaged"),
-    (AGENT, "events", ["reset", "dance"], "is damaged"),
-    (AGENT, "events", ["save"], "is damaged"),
-    (AGENT, "columns", [], "argument 2"),
+    (AGENT, "calls", None, "is damaged"),
+    (AGENT, "calls", 3, "is damaged"),
+    (AGENT, "calls", [3], "is damaged"),
+    (AGENT, "calls", [[["reset"], []]], "is damaged"),
+    (AGENT, "calls", [[["reset"], encode({})]], "is damaged"),
+    (AGENT, "calls", [[["reset"], encode({"reset": []})]], "is damaged"),
+    (AGENT, "calls", [[["reset"], encode({"reset": [3]})]], "does not play again"),
+    (AGENT, "calls", [[["dance"], encode({"dance": {"seed": [3]}})]], "is damaged"),
+    (AGENT, "calls", [[["save"], encode({"save": {"path": ["x"]}})]], "is damaged"),
+    (AGENT, "calls", [[["act"], encode({"act": {"observation": [0.0]}})]], "does not play again"),
+    (AGENT, "calls", [[["drop"], encode({"drop": {"rounds": [0], "trial": []}})]], "argument 2 is shorter"),
     (TUNER, "plan", None, "is damaged"),
     (TUNER, "plan", [], "is damaged"),
     (TUNER, "plan", {}, "is damaged"),
@@ -271,7 +277,7 @@ def test_the_rounds_of_a_tuner_are_possible(name, value, message, file):
         agents.load(file)
 
 
-@pytest.mark.parametrize("version", [1, 3, 2.0, True, "2", None])
+@pytest.mark.parametrize("version", [1, 2, 4, 3.0, True, "3", None])
 @pytest.mark.parametrize("form", [AGENT, TUNER])
 def test_other_versions_are_refused(form, version, file):
     saved(form, file)
@@ -316,7 +322,7 @@ BOMBS = {
 @pytest.mark.parametrize(("shape", "size", "limit", "message"), BOMBS.values(), ids=BOMBS)
 def test_a_file_unpacks_to_no_more_than_is_allowed(shape, size, limit, message, file):
     content = saved(AGENT, file)
-    content["columns"] = [bomb(shape, size)]
+    content["calls"] = [[["reset"], {"type": "dict", "items": [["reset", bomb(shape, size)]]}]]
     write(file, AGENT, content)
     tracemalloc.start()
     try:
@@ -381,7 +387,8 @@ SAVED = {
 def test_switches_and_sizes_of_loading_are_checked(form, name, given, tmp_path):
     saved = SAVED[form]()
     saved.save(tmp_path / "t.json")
-    for load in (agents.load, type(saved).load):
+    own = [] if form == AGENT else [type(saved).load]
+    for load in (agents.load, *own):
         with pytest.raises(ValueError, match=f"{name} must be"):
             load(tmp_path / "t.json", **{name: given})
 

@@ -267,6 +267,12 @@ def test_an_agent_that_has_not_started_can_be_saved(tmp_path):
         agents.load(tmp_path / "agent.json").act(np.zeros(1))
 
 
+def test_an_agent_that_is_made_is_of_its_own_class():
+    setting = Setting(arms=np.linspace(0, 1, 5)[:, None], kernel=RBF(0.2), noise_std=0.1)
+    for name in ("gp-ucb", "random"):
+        assert type(agents.make(name, setting)) is type(resolve_agent(name)(setting))
+
+
 class Counting:
     """Learns by acting, and fails when it is asked to."""
 
