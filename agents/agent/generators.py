@@ -15,7 +15,6 @@ from ..named import takes_rngs
 # The order names the children: append, never insert.
 ROLES = ("ties", "samples", "fits", "search", "rule", "belief", "objective", "restart", "turns")
 ROLES += ("first plays", "stopping", "order", "propensities")
-NOTED_AS = {"search": "candidates"}  # in notes of saved agents
 State = list[int]  # of one generator
 
 
@@ -67,8 +66,7 @@ class Resumable:
     @property
     def generators(self) -> dict[str, list[np.random.Generator]]:
         """Return the generators that `act` draws from, without that of ties, by role."""
-        made = self.streams.made.items()
-        return {NOTED_AS.get(role, role): rngs for role, rngs in made if role != "ties"}
+        return {role: rngs for role, rngs in self.streams.made.items() if role != "ties"}
 
     @property
     def leaves_traces(self) -> bool:

@@ -70,11 +70,7 @@ class TunerRound:
     anew: bool = False  # True: later questions are those of a new agent, which has observed all rounds
 
 
-ARRIVALS = list[
-    tuple[int, float, tuple[float, ...], float | None, float | None]
-    | tuple[int, float, tuple[float, ...], float | None]
-    | tuple[int, float, tuple[float, ...]]
-]
+ARRIVALS = list[tuple[int, float, tuple[float, ...], float | None, float | None]]
 SAVED = {  # types of the fields of a round in a file
     "parameters": dict[str, Any],
     "context": dict[str, Any],
@@ -87,14 +83,6 @@ SAVED = {  # types of the fields of a round in a file
     "proposed": dict[str, Any] | None,
     "corrected": ARRIVALS,
     "anew": bool,
-}
-LATER: dict[str, Any] = {  # fields that files of earlier versions lack
-    "asked": True,
-    "failed": [],
-    "only": [],
-    "proposed": None,
-    "corrected": [],
-    "anew": False,
 }
 
 
@@ -233,8 +221,7 @@ class TunerHistory:
         read: list[TunerRound] = []
         pending: dict[int, int] = {}
         over: set[int] = set()
-        for t, saved in enumerate(rounds):
-            given = {**LATER, **saved} if isinstance(saved, Mapping) else saved
+        for t, given in enumerate(rounds):
             require_types("a round", given, SAVED)
             arrivals, corrected = _arrivals(given["arrivals"]), _arrivals(given["corrected"])
             failed = tuple(Failure(*failure) for failure in given["failed"])
@@ -290,4 +277,4 @@ def _identity(round_: TunerRound) -> tuple[Any, ...]:
 
 
 def _arrivals(given: Any) -> tuple[Arrival, ...]:
-    return tuple(Arrival(s, y, tuple(costs), *more) for s, y, costs, *more in given)
+    return tuple(Arrival(t, value, tuple(costs), std, spent) for t, value, costs, std, spent in given)

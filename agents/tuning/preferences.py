@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import os
 from collections import Counter, deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
@@ -130,7 +130,7 @@ class PreferenceTuner:
         require(len(self.points) > 1, "parameters", "of at least two different points", parameters)
         self._spread = len(self.points)  # those after them were added
         self.questions: list[Question] = []
-        self.order: list[int] | None = []  # tickets as they were answered, None where an older file lacks it
+        self.order: list[int] = []  # tickets as they were answered
         self._make_agent()
 
     def _make_agent(self) -> None:
@@ -231,8 +231,7 @@ class PreferenceTuner:
         return dict(self.points[pair[0]]), dict(self.points[pair[1]])
 
     def _note(self, ticket: int) -> None:
-        if self.order is not None:
-            self.order.append(ticket)
+        self.order.append(ticket)
         self._crown(self.questions[ticket])
 
     def _crown(self, answered: Question) -> None:
@@ -303,8 +302,8 @@ class PreferenceTuner:
             space = Space.from_data("parameters", content["parameters"])
             tuner = cls(space.kinds, agent=(agent, *options) if options else agent, **content["plan"])
             tuner.questions += _questions(content)
-            tuner.points += [space.check(each) for each in content.get("added", [])]  # not in older files
-            tuner.order = _order(tuner.questions, content)
+            tuner.points += [space.check(each) for each in content["added"]]
+            tuner.order = _checked_order(content["order"], tuner.questions)
             tuner._make_agent()
         with playing(path):
             tuner._resume()
@@ -326,7 +325,7 @@ class PreferenceTuner:
 
     def _resume(self) -> None:
         """Let the agent answer all questions again, and so be in the same state to the last bit."""
-        answers = deque(_by_round(self.questions) if self.order is None else self.order)
+        answers = deque(self.order)
         for t in range(len(self.questions) + 1):
             while answers and (self.questions[answers[0]].answered_after or 0) <= t:
                 self._crown(self.questions[answers.popleft()])
@@ -339,10 +338,9 @@ class PreferenceTuner:
     def _ask_again(self, t: int) -> None:
         """Let the agent ask once more, and raise if it asks otherwise.
 
-        Older files have not the order of answers, on which the incumbent depends, and points that were added
-        later would have changed what was asked before.
+        Points that were added later would have changed what was asked before.
         """
-        if (self.plan["incumbent"] and self.order is None) or len(self.points) > self._spread:
+        if len(self.points) > self._spread:
             self._agent.act(ONLY)
         elif (pair := self._pair()) != (known := self.questions[t].pair):
             raise ValueError(f"question {t} is of the points {pair} rather than {known}")
@@ -392,20 +390,10 @@ def _questions(content: dict[str, Any]) -> list[Question]:
     return [Question((first, second), *state) for first, second, *state in content["questions"]]
 
 
-def _order(questions: Sequence[Question], content: Mapping[str, Any]) -> list[int] | None:
-    """Return the answered questions as they were answered; None of an older file that leaves it open."""
-    rounds = _by_round(questions)
-    when = [questions[ticket].answered_after or 0 for ticket in rounds]
-    if "order" not in content:
-        return rounds if len(set(when)) == len(when) else None
-    if (order := content["order"]) is not None:
-        fits = sorted(order) == sorted(rounds)
-        fits = fits and [questions[ticket].answered_after for ticket in order] == when
-        require(fits, "order", "of the answered questions, by the number of questions at the time", order)
-    return order
-
-
-def _by_round(questions: Sequence[Question]) -> list[int]:
-    """Return the answered questions by the round of their answers, of one round in their own order."""
+def _checked_order(order: list[int], questions: Sequence[Question]) -> list[int]:
+    """Return the tickets of the answered questions as they were answered, or raise."""
     answered = [ticket for ticket, each in enumerate(questions) if each.outcome is not None]
-    return sorted(answered, key=lambda ticket: questions[ticket].answered_after or 0)
+    when = [questions[ticket].answered_after or 0 for ticket in order]
+    fits = sorted(order) == answered and when == sorted(when)
+    require(fits, "order", "of the answered questions, by the number of questions at the time", order)
+    return order

@@ -215,7 +215,7 @@ PARTS = [
     (TUNER, "plan", {}, "is damaged"),
     (TUNER, "rounds", 3, "is damaged"),
     (TUNER, "rounds", [1], "a round in the file must be a dict, got 1"),
-    (TUNER, "rounds", [{}], "a round without 'arrivals'"),
+    (TUNER, "rounds", [{}], "a round without 'anew'"),
 ]
 
 
@@ -253,10 +253,11 @@ def test_the_plan_of_a_tuner_has_its_types(name, file):
 
 ROUNDS = [
     ("ticket", 7, "ticket must be 1, got 7"),
-    ("arrivals", [[2, 0.5, []]], "a round that is over must be a pending one, got 2"),
-    ("arrivals", [[1, "one", []]], "arrivals of a round in the file must be list"),
-    ("arrivals", [[1, 0.5, ["inf"]]], "arrivals of a round in the file must be list"),
-    ("arrivals", [[1, 0.5, [1.0]]], "argument 2 is longer"),
+    ("arrivals", [[2, 0.5, [], None, None]], "a round that is over must be a pending one, got 2"),
+    ("arrivals", [[1, 0.5, []]], "arrivals of a round in the file must be list"),
+    ("arrivals", [[1, "one", [], None, None]], "arrivals of a round in the file must be list"),
+    ("arrivals", [[1, 0.5, ["inf"], None, None]], "arrivals of a round in the file must be list"),
+    ("arrivals", [[1, 0.5, [1.0], None, None]], "argument 2 is longer"),
     ("dropped", [0], "a round that is over must be a pending one, got 0"),
     ("context", [], "context of a round in the file must be a dict of names"),
     ("parameters", {"x": 1e99}, r"parameters\['x'\] must be"),
@@ -264,6 +265,7 @@ ROUNDS = [
     ("proposed", {"x": "a"}, r"parameters\['x'\] must be"),
     ("only", [{"y": 1}], r"only\[0\] must be a dict of some of"),
     ("corrected", [[0, "a", []]], "corrected of a round in the file must be"),
+    ("corrected", [[0, 0.5, []]], "corrected of a round in the file must be"),
     ("stranger", 1, "a round with 'stranger', which this version does not know"),
 ]
 
