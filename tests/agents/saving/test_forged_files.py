@@ -138,37 +138,43 @@ def test_trust_does_not_extend_to_what_is_no_setting(file, nothing_runs):
         agents.load(file, trust=True)
 
 
-def kernel(**parameters):
-    return {"type": "kernel", "class": "Product", "parameters": parameters}
+def kernel(**arguments):
+    return {"type": "kernel", "class": "Product", "arguments": arguments}
 
 
 RAW = {
     "setting field": (
-        {"type": "setting", "fields": {"arms": "x"}},
+        {"type": "setting", "class": "setting", "arguments": {"arms": "x"}},
         "arms of a setting in the file must be numbers or None, got 'x'",
     ),
     "setting kernel": (
-        {"type": "setting", "fields": {"kernel": "os:system"}},
+        {"type": "setting", "class": "setting", "arguments": {"kernel": "os:system"}},
         "must be Kernel or None, got 'os:system'",
     ),
     "setting switch": (
-        {"type": "setting", "fields": {"may_change": "no"}},
+        {"type": "setting", "class": "setting", "arguments": {"may_change": "no"}},
         "may_change of a setting in the file must be True or False, got 'no'",
     ),
-    "setting horizon": ({"type": "setting", "fields": {"horizon": 2.5}}, "must be an integer, got 2.5"),
-    "setting stranger": ({"type": "setting", "fields": {"path": "x"}}, "'path', which this version"),
-    "setting list": ({"type": "setting", "fields": []}, "is damaged"),
+    "setting horizon": (
+        {"type": "setting", "class": "setting", "arguments": {"horizon": 2.5}},
+        "must be an integer, got 2.5",
+    ),
+    "setting stranger": (
+        {"type": "setting", "class": "setting", "arguments": {"path": "x"}},
+        "'path', which this version",
+    ),
+    "setting list": ({"type": "setting", "class": "setting", "arguments": []}, "is damaged"),
     "delay text": (
-        {"type": "delay", "law": "poisson", "parameters": {"mean": "x"}},
-        "mean of a law of delays 'poisson' in the file must be a number, got 'x'",
+        {"type": "delay", "class": "poisson", "arguments": {"mean": "x"}},
+        "mean of a law of delays poisson in the file must be a number, got 'x'",
     ),
     "kernel of text": (kernel(k1="rbf", k2="rbf"), "k1 of a kernel Product in the file must be Kernel"),
     "kernel stranger": (kernel(k3=1), "a kernel Product with 'k3'"),
     "kernel number": (
-        {"type": "kernel", "class": "RBF", "parameters": {"length_scale": "x"}},
+        {"type": "kernel", "class": "RBF", "arguments": {"length_scale": "x"}},
         "length_scale of a kernel RBF in the file must be numbers, got 'x'",
     ),
-    "kernel unnamed": ({"type": "kernel", "class": [], "parameters": {}}, "is damaged"),
+    "kernel unnamed": ({"type": "kernel", "class": [], "arguments": {}}, "is damaged"),
     "type": ({"type": ["kernel"]}, "data of type"),
     "float": ({"type": "float", "value": "1e5"}, "data of type 'float'"),
     "shape": ({"type": "array", "dtype": "<f8", "shape": [-1], "zlib": ""}, "a shape is a list of sizes"),

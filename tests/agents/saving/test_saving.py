@@ -104,9 +104,9 @@ class Weekly(Constant):
 
 
 REFUSED = {
-    "foreign law of delays": (Weekly(), r"cannot save the law of delays .*LAWS\[name\]"),
-    "foreign kernel": (Mine(0.2), "cannot save the kernel Mine"),
-    "kernel in a sum": (RBF(0.2) + Mine(0.2), "cannot save the kernel Mine"),
+    "foreign law of delays": (Weekly(), r"cannot save a law of delays .*LAWS\[name\]"),
+    "foreign kernel": (Mine(0.2), "cannot save a kernel Mine.*; use one of"),
+    "kernel in a sum": (RBF(0.2) + Mine(0.2), "cannot save a kernel Mine.*; use one of"),
     "function": (print, "cannot save <built-in function print>: it must be a number, text"),
     "objects": (np.array([print]), "cannot save an array of object"),
 }
@@ -119,8 +119,8 @@ def test_what_is_not_data_is_refused(value, message):
 
 
 FOREIGN = {
-    "law": ({"type": "delay", "law": "os", "parameters": {}}, "a law of delays 'os'"),
-    "class": ({"type": "kernel", "class": "os.system", "parameters": {}}, "class 'os.system'"),
+    "law": ({"type": "delay", "class": "os", "arguments": {}}, "a law of delays 'os'"),
+    "class": ({"type": "kernel", "class": "os.system", "arguments": {}}, "a kernel 'os.system'"),
     "type": ({"type": "module", "name": "os"}, "data of type 'module'"),
     "array": ({"type": "array", "dtype": "|O", "shape": [0], "zlib": ""}, r"array of '\|O'"),
 }
