@@ -13,6 +13,7 @@ import re
 import zlib
 from collections.abc import Mapping
 from dataclasses import fields
+from functools import cache
 from inspect import signature
 from numbers import Real
 from types import UnionType
@@ -54,6 +55,7 @@ OF_KERNELS: dict[str, Any] = {
     "pairwise_kernels_kwargs": dict[str, Any] | None,
 }
 OF_SETTINGS: dict[str, Any] = dict.fromkeys(("kernel", "latent_kernel"), Kernel | None)
+hints_of = cache(get_type_hints)
 
 
 def write_array(array: np.ndarray) -> dict[str, Any]:
@@ -130,7 +132,7 @@ def types_of(kind: type) -> dict[str, Any]:
     if issubclass(kind, Kernel):
         names = signature(kind).parameters
         return {name: BOUNDS if name.endswith("_bounds") else OF_KERNELS.get(name, Floats) for name in names}
-    hints = get_type_hints(kind) | (OF_SETTINGS if kind is Setting else {})
+    hints = hints_of(kind) | (OF_SETTINGS if kind is Setting else {})
     return {each.name: hints[each.name] for each in fields(kind)}
 
 
@@ -218,6 +220,8 @@ def require_types(what: str, values: Any, types: Mapping[str, Any], all_of_them:
 def _fits(value: Any, hinted: Any) -> bool:
     """Return whether a value of a file, with all that is in it, is what an annotation says."""
     kind, inside = plain_of(hinted), get_args(named_of(hinted))
+    if isinstance(kind, type) and issubclass(kind, tuple) and kind is not tuple:  # a NamedTuple
+        kind, inside = tuple, tuple(hints_of(kind).values())
     if kind in (Union, UnionType):
         return any(_fits(value, each) for each in inside)
     if kind in (list, tuple):
@@ -232,8 +236,8 @@ def _fits(value: Any, hinted: Any) -> bool:
 
 
 def _words(hinted: Any) -> str:
-    plain = plain_of(hinted)
-    return IN_FILES[plain].expected if plain in IN_FILES else getattr(hinted, "__name__", str(hinted))
+    plain = list if plain_of(hinted) is tuple else plain_of(hinted)
+    return IN_FILES[plain].expected if plain in IN_FILES else getattr(plain, "__name__", str(hinted))
 
 
 def _is_numeric(value: Any) -> bool:

@@ -11,7 +11,7 @@ import numpy as np
 
 from bandit_envs.basics.arguments import is_integer, require
 
-from ..saving.data import require_types
+from ..saving.data import hints_of, require_types
 from .space import Values, without_time
 
 TELL = "of an experiment that failed call fail(ticket), or drop(ticket) where its parameters are not to blame"
@@ -68,22 +68,6 @@ class TunerRound:
     proposed: Values | None = None  # parameters at first, where others were set
     corrected: tuple[Arrival, ...] = ()  # former values of this experiment
     anew: bool = False  # True: later questions are those of a new agent, which has observed all rounds
-
-
-ARRIVALS = list[tuple[int, float, tuple[float, ...], float | None, float | None]]
-SAVED = {  # types of the fields of a round in a file
-    "parameters": dict[str, Any],
-    "context": dict[str, Any],
-    "ticket": int | None,
-    "arrivals": ARRIVALS,
-    "dropped": list[int],
-    "asked": bool,
-    "failed": list[tuple[int, str, float | None]],
-    "only": list[dict[str, Any]],
-    "proposed": dict[str, Any] | None,
-    "corrected": ARRIVALS,
-    "anew": bool,
-}
 
 
 class Experiment(NamedTuple):
@@ -222,7 +206,7 @@ class TunerHistory:
         pending: dict[int, int] = {}
         over: set[int] = set()
         for t, given in enumerate(rounds):
-            require_types("a round", given, SAVED)
+            require_types("a round", given, hints_of(TunerRound))
             arrivals, corrected = _arrivals(given["arrivals"]), _arrivals(given["corrected"])
             failed = tuple(Failure(*failure) for failure in given["failed"])
             news = {"arrivals": arrivals, "dropped": tuple(given["dropped"]), "failed": failed}

@@ -36,7 +36,7 @@ from .space import Values, without_time
 
 QUANTILE = 1.959963984540054  # of the standard normal law, at 97.5 %
 ROUNDING = 1e-6  # of a coordinate of a space, that another processor may round otherwise
-NOTES = dict[str, list[list[int] | list[float] | None]] | None  # type of a player's notes in a file
+NOTES = dict[str, list[dict[str, Any] | list[float] | None]] | None  # type of a player's notes in a file
 
 
 class Advice(NamedTuple):

@@ -127,7 +127,9 @@ def test_a_file_with_a_round_that_lacks_something_is_refused(lacks, tmp_path):
         Tuner.load(path)
 
 
-FORGED = [3, {}, {"found": []}, {"samples": 1}, {"samples": [["x"]]}, {"samples": [[-1, 0, 0, 0]]}]
+STATE = {"bit_generator": "PCG64", "state": {"state": -1, "inc": 0}, "has_uint32": 0, "uinteger": 0}
+FORGED = [3, {}, {"found": []}, {"samples": 1}, {"samples": [["x"]]}, {"samples": [{}]}, {"samples": [STATE]}]
+FORGED += [{"samples": [STATE | {"bit_generator": "MT19937"}]}, {"samples": []}]
 
 
 @pytest.mark.parametrize("notes", FORGED, ids=str)
