@@ -137,20 +137,10 @@ def defines(part: Any, kind: type, name: str) -> bool:
 
 
 class Shown:
-    """Agent that prints as its call of `agents.make`, and in notebooks as a small table of its setting."""
-
-    _made: Any = None  # by `agents.make`: the arguments, name and options among them
-
-    def __repr__(self) -> str:
-        if self._made is None:
-            return super().__repr__()
-        options = "".join(f", {name}={brief(value)}" for name, value in self._made["options"].items())
-        return f"agents.make({self._made['name']!r}, ...{options})"
+    """Agent that notebooks show as a small table of its setting."""
 
     def _repr_html_(self) -> str:
-        made = self._made or {"name": type(self).__name__, "options": {}}
-        options = {name: brief(value) for name, value in made["options"].items()}
-        return html_facts(made["name"], {**facts_of(self), **options})
+        return html_facts(type(self).__name__, facts_of(self))
 
 
 class BaseAgent(Shown, Agent):

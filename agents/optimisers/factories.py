@@ -73,6 +73,9 @@ class OptimiserAgent(BaseAgent):
                 self._engine.tell(round_, value)
         self.round, self._action = self.round + 1, None
 
+    def __repr__(self) -> str:
+        return f"OptimiserAgent({getattr(self._make, 'func', self._make).__name__})"
+
 
 def _entrant(
     name: str, engine: Any, about: str, takes: str, *modules: str, waits: bool = True, **fixed: Any

@@ -97,6 +97,9 @@ class SB3Agent(BaseAgent):
         self._leave()
         self._rendezvous = None
 
+    def __repr__(self) -> str:
+        return f"SB3Agent({self.recipe.algorithm.name}, {dict(self.recipe.options)})"
+
 
 def _shown(info: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in info.items() if key not in ("oracle", "_oracle")}

@@ -22,7 +22,7 @@ from .data import unpacked_size
 VERSION = 3
 MAX_BYTES = 2**29  # limit of a file, and of all its arrays unpacked
 FORMATS = {  # format -> module and class that load it
-    "gpbandits agent": ("agents.saving.recorded", "Recorder"),
+    "gpbandits agent": ("agents.saving.recorded", "Saving"),
     "gpbandits tuner": ("agents.tuning.tuner", "Tuner"),
     "gpbandits preference tuner": ("agents.tuning.preferences", "PreferenceTuner"),
 }

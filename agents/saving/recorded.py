@@ -10,16 +10,17 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
-from typing import TYPE_CHECKING, Any, Protocol
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bandit_envs.basics.arguments import require, require_switch
-from bandit_envs.basics.notebook import brief
+from bandit_envs.basics.notebook import brief, html_facts
 from bandit_envs.problem.feedback import OPTIONAL, REQUIRED
 from bandit_envs.problem.setting import Setting
 
-from ..protocol import Agent, adapted
+from ..protocol import adapted, facts_of
 from ..registry import require_registered, resolve_agent
 from .data import NUMERIC, decode, encode, require_types
 from .files import MAX_BYTES, parsing, playing, read, write
@@ -36,60 +37,54 @@ MADE = {"name": str, "setting": Setting, "num_trials": int | None, "options": di
 Call = tuple[str, dict[str, Any]]  # its name, and its arguments, in order
 
 
-class Saving(Agent, Protocol):
-    """Agent of `agents.make`, which can be saved."""
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the agent to one file; see `Recorder.save`."""
-
-    if TYPE_CHECKING:
-
-        def __getattr__(self, name: str) -> Any: ...
-
-
-class Recorder:
-    """Makes the calls of an agent's methods, which its own replace, and records them since the last reset.
+class Saving:
+    """Records the calls of the agent whose class it extends, since the last reset, and saves them.
 
     A call that fails is not recorded, nor is one that the agent makes of itself, which follows from another.
     The record grows by some 100 bytes per round and trial. To play without one, as `evaluate` does, use the
     agent of `resolve_agent(name)`.
     """
 
-    def __init__(self, agent: Any, made: dict[str, Any]):
-        self.agent, self.made = agent, made  # `made` are the arguments of `recorded`
-        self._reads = (*READ, "oracle") if adapted(agent).privileged else READ
-        self._calls: list[Any] = [[]]  # blocks that are packed, and last a list of calls that wait
-        self._calling = False
+    _made: dict[str, Any]  # the arguments of `recorded`
+    _reads: Sequence[str]  # keys of `info`
+    _recorded: list[Any]  # blocks of calls that are packed, and last a list of those that wait
+    _recording: bool  # while a call lasts
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any: ...
 
     def reset(self, seed: int | Sequence[int]) -> None:
         """Forget everything, the record too; see `Agent`."""
         words = list(seed) if isinstance(seed, Sequence | np.ndarray) else seed
-        self._call("reset", {"seed": seed}, seed=words)
+        self._call("reset", (seed,), {"seed": words})
 
     def start(self, info: dict[str, Any]) -> None:
         """Read which arms the first round has, if the agent has a `start`; see `Agent`."""
-        if hasattr(type(self.agent), "start"):
-            self._call("start", {"info": info}, info=_seen(info, READ))
+        if hasattr(super(), "start"):
+            self._call("start", (info,), {"info": _seen(info, READ)})
 
     def act(self, observation: Any) -> Any:
         """Choose an action; see `Agent`."""
         if isinstance(observation, np.ndarray) and observation.dtype.kind not in NUMERIC:
             require(False, "observation", "numbers, as the environment's reset and step return", observation)
-        return self._call("act", {"observation": observation})
+        return self._call("act", (observation,), {"observation": observation})
 
     def update(self, observation: Any, action: Any, reward: Any, info: dict[str, Any]) -> None:
         """Learn from a round; see `Agent`."""
-        given = {"observation": observation, "action": action, "reward": reward, "info": info}
-        self._call("update", given, info=_seen(info, self._reads))
+        seen = _seen(info, self._reads)
+        kept = {"observation": observation, "action": action, "reward": reward, "info": seen}
+        self._call("update", (observation, action, reward, info), kept)
 
     def offer(self, arms: Any) -> bool:
         """Let the next choice alone be among some arms; False if the agent cannot; see `BaseAgent.offer`."""
-        known = hasattr(type(self.agent), "offer")
-        return known and self._call("offer", {"arms": arms}, arms=np.asarray(arms)) is not False
+        known = hasattr(super(), "offer")
+        return known and self._call("offer", (arms,), {"arms": np.asarray(arms)}) is not False
 
     def drop(self, rounds: Any, trial: Any = None) -> None:
         """Forget pending plays that will never be delivered; see `GPAgent.drop`."""
-        self._call("drop", {"rounds": rounds} if trial is None else {"rounds": rounds, "trial": trial})
+        kept = {"rounds": rounds} if trial is None else {"rounds": rounds, "trial": trial}
+        self._call("drop", tuple(kept.values()), kept)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the agent to one file; after `agents.load` it continues with the same actions.
@@ -98,15 +93,15 @@ class Recorder:
             ValueError: a kernel or an option cannot be encoded, see `agents.saving.data`, the file is not one
                 of an agent, or another process holds it.
         """
-        for name, value in self.made["options"].items():
+        for name, value in self._made["options"].items():
             try:
                 encode(value)
             except ValueError as error:  # an object, such as a part of the user's own
-                whose = f"the option {name!r} of {self.made['name']}"
+                whose = f"the option {name!r} of {self._made['name']}"
                 raise ValueError(f"cannot save {whose}, which is no data: {error}") from error
-        blocks = [*self._calls[:-1], packed(self._calls[-1])]
+        blocks = [*self._recorded[:-1], packed(self._recorded[-1])]
         calls = [[names, encode(columns)] for names, columns in blocks]
-        write(path, FORM, {"made": encode(self.made), "calls": calls})
+        write(path, FORM, {"made": encode(self._made), "calls": calls})
 
     @staticmethod
     def load(path: str | os.PathLike[str], *, trust: bool = False, max_bytes: int = MAX_BYTES) -> Saving:
@@ -123,26 +118,39 @@ class Recorder:
             _repeat(agent, calls)
         return agent
 
-    def _call(self, name: str, given: dict[str, Any], **kept: Any) -> Any:
-        """Make a call and record copies of what it is given, or of what is `kept` of that."""
-        own = getattr(type(self.agent), name)
-        if self._calling:
-            return own(self.agent, *given.values())
+    def _call(self, name: str, given: tuple[Any, ...], kept: dict[str, Any]) -> Any:
+        """Make a call, and record copies of what is kept of its arguments; of `act` the action too."""
+        own = getattr(super(), name)
+        if self._recording:
+            return own(*given)
         try:
-            self._calling = True
-            result = own(self.agent, *given.values())
+            self._recording = True
+            result = own(*given)
         finally:
-            self._calling = False
+            self._recording = False
         if name == "act":
             kept["action"] = result
-        call = name, _owned(given | kept)
+        call = name, _owned(kept)
         if name == "reset":
-            self._calls = [[call]]
+            self._recorded = [[call]]
             return result
-        self._calls[-1].append(call)
-        if len(self._calls[-1]) >= BLOCK:  # more where packing them was interrupted
-            self._calls[-1:] = packed(self._calls[-1]), []
+        waiting = self._recorded[-1]
+        waiting.append(call)
+        if len(waiting) >= BLOCK:  # more where packing them was interrupted
+            self._recorded[-1:] = packed(waiting), []
         return result
+
+    def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
+        """Pickle and copy by the agent's own class, since this one has no name of its own."""
+        return _blank, (type(self).__bases__[1],), self.__getstate__()
+
+    def __repr__(self) -> str:
+        options = "".join(f", {name}={brief(value)}" for name, value in self._made["options"].items())
+        return f"agents.make({self._made['name']!r}, ...{options})"
+
+    def _repr_html_(self) -> str:
+        options = {name: brief(value) for name, value in self._made["options"].items()}
+        return html_facts(self._made["name"], {**facts_of(self), **options})
 
 
 def packed(calls: Sequence[Call]) -> tuple[list[str], dict[str, Any]]:
@@ -181,19 +189,18 @@ def rows_of(data: Any) -> Iterator[Any]:
     return iter(data)
 
 
-def _owned(kept: Mapping[str, Any]) -> dict[str, Any]:
-    """Return copies that nobody can change: arrays may be buffers that the next round overwrites."""
-    owned = dict(kept)
+def _owned(kept: dict[str, Any]) -> dict[str, Any]:
+    """Put copies that nobody can change into a dict: arrays may be buffers that the next round overwrites."""
     for key, value in kept.items():
         if type(value) in PLAIN:
             continue
         if isinstance(value, np.ndarray):
-            owned[key] = value.copy()
+            kept[key] = value.copy()
         elif isinstance(value, dict):
-            owned[key] = _owned(value)
+            kept[key] = _owned({**value})
         elif isinstance(value, list):
-            owned[key] = deepcopy(value)
-    return owned
+            kept[key] = deepcopy(value)
+    return kept
 
 
 def _seen(info: Any, keys: Sequence[str]) -> dict[str, Any]:
@@ -231,14 +238,26 @@ def _require_same(t: int, played: Any, kept: Any) -> None:
 
 
 def recorded(name: str, setting: Setting, num_trials: int | None, options: Mapping[str, Any]) -> Saving:
-    """Return an agent with a recorder of its calls."""
+    """Return an agent that is of its own class and of `Saving`."""
     agent = resolve_agent((name, options))(setting, num_trials)
-    made = {"name": name, "setting": setting, "num_trials": num_trials, "options": dict(options)}
-    if getattr(agent, "_made", None) is None:  # else its factory called `make`
-        own = {*dir(type(agent))} - vars(agent).keys() if hasattr(agent, "__dict__") else set()
-        words = "an agent whose class defines its methods and no __slots__"
-        require({*METHODS} & {*dir(agent)} <= own, name, words, agent)
-    recorder, agent._made = Recorder(agent, made), made
-    for method in (*METHODS, "save"):
-        setattr(agent, method, getattr(recorder, method))
+    own = {*dir(type(agent))} - vars(agent).keys() if "__dict__" in dir(agent) else set()
+    words = "an agent whose class defines its methods and no __slots__"
+    require({*METHODS} & {*dir(agent)} <= own, name, words, agent)
+    agent.__class__ = _with_saving(type(agent))
+    agent._made = {"name": name, "setting": setting, "num_trials": num_trials, "options": dict(options)}
+    agent._reads = (*READ, "oracle") if adapted(agent).privileged else READ
+    agent._recorded, agent._recording = [[]], False
     return agent
+
+
+@cache
+def _with_saving(own: type) -> type:
+    if issubclass(own, Saving):  # its factory called `make`
+        return own
+    named = {"__module__": own.__module__, "__qualname__": own.__qualname__, "__doc__": own.__doc__}
+    return type(own.__name__, (Saving, own), named)
+
+
+def _blank(own: type) -> Any:
+    kind: Any = _with_saving(own)
+    return kind.__new__(kind)

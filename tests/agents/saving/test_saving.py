@@ -1,8 +1,10 @@
 """Agents and what they are made of as data in a file."""
 
 import copy
+import gc
 import json
 import math
+import weakref
 from dataclasses import dataclass
 
 import numpy as np
@@ -267,10 +269,21 @@ def test_an_agent_that_has_not_started_can_be_saved(tmp_path):
         agents.load(tmp_path / "agent.json").act(np.zeros(1))
 
 
-def test_an_agent_that_is_made_is_of_its_own_class():
+@pytest.mark.parametrize("name", ["gp-ucb", "random"])
+def test_an_agent_that_is_made_is_of_the_class_of_its_factory_and_is_freed_once_nobody_has_it(name):
     setting = Setting(arms=np.linspace(0, 1, 5)[:, None], kernel=RBF(0.2), noise_std=0.1)
-    for name in ("gp-ucb", "random"):
-        assert type(agents.make(name, setting)) is type(resolve_agent(name)(setting))
+    agent = agents.make(name, setting)
+    agent.reset(0)
+    agent.act(np.zeros(1))
+    assert isinstance(agent, type(resolve_agent(name)(setting)))
+    gc.collect()
+    gc.disable()  # which would free cycles of references at some later time: large tables would pile up
+    try:
+        left = weakref.ref(agent)
+        del agent
+        assert left() is None
+    finally:
+        gc.enable()
 
 
 class Counting:
