@@ -156,7 +156,8 @@ class Saving:
 def packed(calls: Sequence[Call]) -> tuple[list[str], dict[str, Any]]:
     """Return the names of calls in order, and of each name the arguments in columns."""
     names = [name for name, _ in calls]
-    return names, {each: stacked([kept for name, kept in calls if name == each]) for each in {*names}}
+    rows = {each: [kept for name, kept in calls if name == each] for each in dict.fromkeys(names)}
+    return names, {name: stacked(each) for name, each in rows.items()}
 
 
 def unpacked(names: Sequence[str], columns: Mapping[str, Any]) -> list[Call]:

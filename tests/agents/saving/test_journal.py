@@ -90,6 +90,15 @@ def test_observations_of_one_shape_are_an_array_a_block(silent, tmp_path):
     assert [column.shape for column in columns] == [(BLOCK, 1), (BLOCK, 1), (3, 1)]
 
 
+def test_kinds_of_calls_stand_in_a_file_as_they_were_first_made(silent, tmp_path):
+    silent.reset(0)
+    for name in ("drop", "act"):
+        getattr(silent, name)(1)
+    silent.update(0, 1, 2.0, {})
+    ((names, columns),) = content_of(silent, tmp_path / "a.json")
+    assert names == [*columns] == ["reset", "drop", "act", "update"]  # not as hashes of a process have them
+
+
 def test_it_keeps_copies(silent, tmp_path):
     buffer = np.zeros(2)
     for k in range(3):

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from agent_cases import EACH, OF_ARMS, WITH_ALL, told_for
+from agent_cases import BATCHED, EACH, OF_ARMS, WITH_ALL, of_each_shape, seed_for, told_for
 from cases import CASES, GRIDS
 from hypothesis import given
 from hypothesis import strategies as st
@@ -353,6 +353,31 @@ def test_an_observation_that_is_text_is_refused_by_act_and_leaves_no_trace(tmp_p
             agent.act(observation)
     agent.act(np.zeros(1))
     agent.save(tmp_path / "agent.json")
+
+
+EVERYTHING = {
+    **{"num_arms": 16, "horizon": 24, "delay": {"law": "poisson", "mean": 2.0}},
+    **{"num_contexts": 3, "num_constraints": 1, "change_points": [9]},
+}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("num_trials", [None, 2])
+@pytest.mark.parametrize("name", of_each_shape(BATCHED))
+def test_every_agent_goes_on_under_delays_contexts_constraints_and_changes(name, num_trials, tmp_path):
+    problem = build("composite", EVERYTHING | seed_for(name))
+    env = BanditEnv(problem) if num_trials is None else BanditVectorEnv(problem, num_trials)
+    observation, _ = env.reset(seed=5)
+    try:
+        agent = agents.make(name, env, num_trials, **told_for(name))
+    except ValueError as error:
+        pytest.skip(f"does not play here: {error}")
+    agent.reset(1 if num_trials is None else [1, 2])
+    _, observation = play(env, agent, observation, 11)
+    agent.save(tmp_path / "agent.json")
+    actions, _ = play(copy.deepcopy(env), agent, observation, 5)
+    again, _ = play(env, agents.load(tmp_path / "agent.json"), observation, 5)
+    np.testing.assert_array_equal(again, actions)
 
 
 @pytest.mark.parametrize("num_trials", [None, 2])
