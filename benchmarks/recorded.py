@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from agents.saving.recorded import CallLog, recorded
+from agents.saving.recorded import recorded
 from bandit_envs import Setting
 
 ROUNDS = 512  # of a chunk
@@ -59,7 +59,6 @@ def main() -> None:
     chunks = parser.parse_args().chunks
     alone = Nothing()
     keeping = recorded(f"{__name__}:nothing", Setting(arms=np.linspace(0.0, 1.0, 5)[:, None]), None, {})
-    assert isinstance(keeping._log, CallLog)
     pairs = [(chunk(alone), chunk(keeping)) for _ in range(chunks)]
     without, with_record = (min(each) * 1e6 for each in zip(*pairs, strict=True))
     print(f"{with_record - without:.1f} microseconds a round ({with_record:.1f} and {without:.1f})")

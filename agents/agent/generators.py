@@ -15,8 +15,6 @@ from ..named import takes_rngs
 # The order names the children: append, never insert.
 ROLES = ("ties", "samples", "fits", "search", "rule", "belief", "objective", "restart", "turns")
 ROLES += ("first plays", "stopping", "order", "propensities")
-NOTED_AS = {"search": "candidates"}  # in notes of saved agents
-State = list[int]  # of one generator
 
 
 class Streams:
@@ -67,8 +65,7 @@ class Resumable:
     @property
     def generators(self) -> dict[str, list[np.random.Generator]]:
         """Return the generators that `act` draws from, without that of ties, by role."""
-        made = self.streams.made.items()
-        return {NOTED_AS.get(role, role): rngs for role, rngs in made if role != "ties"}
+        return {role: rngs for role, rngs in self.streams.made.items() if role != "ties"}
 
     @property
     def leaves_traces(self) -> bool:
@@ -87,7 +84,7 @@ class Resumable:
         changes = self._restarts or self.repeated_arms is not None
         if changes or not self.objective.resumes:
             return None
-        states = {role: list(map(state_of, rngs)) for role, rngs in self.generators.items()}
+        states = {role: [rng.bit_generator.state for rng in rngs] for role, rngs in self.generators.items()}
         return {**states, **self.assumptions.notes()}
 
     @contextmanager
@@ -97,24 +94,7 @@ class Resumable:
             yield
         for role, rngs in self.generators.items():
             for rng, state in zip(rngs, notes[role], strict=True):
-                set_state(rng, state)
-
-
-def state_of(rng: np.random.Generator) -> State:
-    """Return the state of one of numpy's default generators."""
-    known = rng.bit_generator.state
-    return [known["state"]["state"], known["state"]["inc"], known["has_uint32"], known["uinteger"]]
-
-
-def set_state(rng: np.random.Generator, state: State) -> None:
-    """Set a generator to a state that `state_of` returned."""
-    inner, inc, has_uint32, uinteger = state
-    rng.bit_generator.state = {
-        "bit_generator": "PCG64",
-        "state": {"state": inner, "inc": inc},
-        "has_uint32": has_uint32,
-        "uinteger": uinteger,
-    }
+                rng.bit_generator.state = state
 
 
 @contextmanager

@@ -11,12 +11,13 @@ import base64
 import math
 import re
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import fields
+from functools import cache
 from inspect import signature
 from numbers import Real
 from types import UnionType
-from typing import Any, Union, get_args, get_type_hints
+from typing import Any, NamedTuple, Union, get_args, get_type_hints
 
 import numpy as np
 from sklearn.gaussian_process import kernels
@@ -45,16 +46,15 @@ KERNELS: dict[str, type[Kernel]] = {
 }
 NOT_FINITE = ("inf", "-inf", "nan")
 BOUNDS = str | Floats  # "fixed", or (low, high)
-# Parameters of kernels that are no numbers, and their types.
-PARAMETERS: dict[str, Any] = {
+# Arguments of kernels that are no numbers, and their types.
+OF_KERNELS: dict[str, Any] = {
     **dict.fromkeys(("kernel", "k1", "k2"), Kernel),
     "kernels": list[Kernel] | tuple[Kernel, ...],
     "metric": str,
     "pairwise_kernels_kwargs": dict[str, Any] | None,
 }
-FIELDS = {**get_type_hints(Setting), **dict.fromkeys(("kernel", "latent_kernel"), Kernel | None)}
-
-Codec = tuple[Any, Callable[[Any], dict[str, Any]], Callable[[Mapping[str, Any]], Any]]
+OF_SETTINGS: dict[str, Any] = dict.fromkeys(("kernel", "latent_kernel"), Kernel | None)
+hints_of = cache(get_type_hints)
 
 
 def write_array(array: np.ndarray) -> dict[str, Any]:
@@ -101,6 +101,56 @@ def _described(data: Mapping[str, Any]) -> tuple[np.dtype, list[int], int]:
     return dtype, shape, dtype.itemsize * math.prod(shape)
 
 
+class Family(NamedTuple):
+    """Objects that a file describes by a name of their class and by its arguments."""
+
+    what: str  # in messages, before the name
+    base: type
+    classes: Mapping[str, type]
+    remedy: str = ""  # where a class has no name
+
+    def write(self, made: Any) -> dict[str, Any]:
+        """Return the data of an object."""
+        name = next((each for each, kind in self.classes.items() if kind is type(made)), None)
+        if name is None:
+            raise ValueError(f"cannot save {self.what} {made!r}; {self.remedy}")
+        arguments = {each: encode(getattr(made, each)) for each in types_of(type(made))}
+        return {"class": name, "arguments": arguments}
+
+    def read(self, data: Mapping[str, Any]) -> Any:
+        """Return the object of its data."""
+        name, arguments = data["class"], {each: decode(value) for each, value in data["arguments"].items()}
+        if name not in self.classes:
+            raise ValueError(f"the file has {self.what} {name!r}, which this version does not know")
+        require_types(f"{self.what} {name}", arguments, types_of(self.classes[name]), all_of_them=False)
+        return self.classes[name](**arguments)
+
+
+def types_of(kind: type) -> dict[str, Any]:
+    """Return the arguments of a class that a file may name, and their types."""
+    if issubclass(kind, Kernel):
+        names = signature(kind).parameters
+        return {name: BOUNDS if name.endswith("_bounds") else OF_KERNELS.get(name, Floats) for name in names}
+    hints = hints_of(kind) | (OF_SETTINGS if kind is Setting else {})
+    return {each.name: hints[each.name] for each in fields(kind)}
+
+
+def _laws(what: str, module: Any, base: type) -> Family:
+    return Family(
+        f"a law of {what}", base, module.LAWS, f"name its class, {module.__name__}.LAWS[name] = ..."
+    )
+
+
+OBJECTS = {
+    "kernel": Family("a kernel", Kernel, KERNELS, "use one of scikit-learn, OnColumns or TableKernel"),
+    "setting": Family("a", Setting, {"setting": Setting}),
+    "delay": _laws("delays", delays, delays.Delay),
+    "movement": _laws("movement", movement, movement.Movement),
+    "outcome": _laws("outcomes", outcomes, outcomes.OutcomeLaw),
+    "play_costs": _laws("play costs", play_costs, play_costs.PlayCosts),
+}
+
+
 def encode(value: Any) -> Any:
     """Return a value in JSON's types; raise a ValueError if it cannot be written as data."""
     if value is None or isinstance(value, bool | str) or type(value) is int:
@@ -111,9 +161,15 @@ def encode(value: Any) -> Any:
         return value if math.isfinite(value) else {"type": "float", "value": str(value)}
     if isinstance(value, list):
         return [encode(each) for each in value]
-    for kind, (known, write, _) in TYPES.items():
-        if isinstance(value, known):
-            return {"type": kind, **write(value)}
+    if isinstance(value, tuple):
+        return {"type": "tuple", "items": [encode(each) for each in value]}
+    if isinstance(value, dict):
+        return {"type": "dict", "items": [[encode(key), encode(each)] for key, each in value.items()]}
+    if isinstance(value, np.ndarray):
+        return {"type": KIND, **write_array(value)}
+    for kind, family in OBJECTS.items():
+        if isinstance(value, family.base):
+            return {"type": kind, **family.write(value)}
     raise ValueError(
         f"cannot save {value!r}: it must be a number, text, a list, a dict, an array, a Setting, a law of "
         "delays or a kernel of scikit-learn or of gpbandits; give options by name or as numbers"
@@ -129,91 +185,16 @@ def decode(data: Any) -> Any:
     kind = data.get("type")
     if kind == "float" and data["value"] in NOT_FINITE:
         return float(data["value"])
-    if not isinstance(kind, str) or kind not in TYPES:
-        raise ValueError(f"the file has data of type {kind!r}; this version reads {', '.join(TYPES)}")
-    return TYPES[kind][2](data)
-
-
-def _write_kernel(kernel: Kernel) -> dict[str, Any]:
-    name = type(kernel).__name__
-    if KERNELS.get(name) is not type(kernel):
-        raise ValueError(
-            f"cannot save the kernel {kernel!r} of class {name}; use kernels of scikit-learn, OnColumns "
-            "or TableKernel"
-        )
-    parameters = kernel.get_params(deep=False)
-    return {"class": name, "parameters": {key: encode(each) for key, each in parameters.items()}}
-
-
-def _read_kernel(data: Mapping[str, Any]) -> Kernel:
-    name, parameters = data["class"], _decoded(data["parameters"])
-    if name not in KERNELS:
-        raise ValueError(f"the file has a kernel of class {name!r}, which this version does not know")
-    types = {
-        each: BOUNDS if each.endswith("_bounds") else PARAMETERS.get(each, Floats)
-        for each in signature(KERNELS[name]).parameters
-    }
-    require_types(f"a kernel {name}", parameters, types, all_of_them=False)
-    return KERNELS[name](**parameters)
-
-
-def _fields(made: Any) -> dict[str, Any]:
-    """Return the data of the fields of a dataclass."""
-    return {each.name: encode(getattr(made, each.name)) for each in fields(made)}
-
-
-def _read_setting(data: Mapping[str, Any]) -> Setting:
-    given = _decoded(data["fields"])
-    require_types("a setting", given, FIELDS, all_of_them=False)
-    return Setting(**given)
-
-
-def _laws(what: str, module: Any, base: type) -> Codec:
-    """Return the functions that write laws of one kind by their names, and read them."""
-
-    def write(law: Any) -> dict[str, Any]:
-        name = next((each for each, kind in module.LAWS.items() if kind is type(law)), None)
-        if name is None:
-            raise ValueError(
-                f"cannot save the law of {what} {law!r}; name its class, {module.__name__}.LAWS[name] = ..."
-            )
-        return {"law": name, "parameters": _fields(law)}
-
-    def read(data: Mapping[str, Any]) -> Any:
-        name, parameters = data["law"], _decoded(data["parameters"])
-        if name not in module.LAWS:
-            raise ValueError(f"the file has a law of {what} {name!r}, which this version does not know")
-        kind, hints = module.LAWS[name], get_type_hints(module.LAWS[name])
-        types = {each.name: hints[each.name] for each in fields(kind)}
-        require_types(f"a law of {what} {name!r}", parameters, types, all_of_them=False)
-        return kind(**parameters)
-
-    return base, write, read
-
-
-def _decoded(data: dict[str, Any]) -> dict[str, Any]:
-    return {name: decode(each) for name, each in data.items()}
-
-
-TYPES: dict[str, Codec] = {
-    "tuple": (
-        tuple,
-        lambda value: {"items": [encode(each) for each in value]},
-        lambda data: tuple(decode(data["items"])),
-    ),
-    "dict": (
-        dict,
-        lambda value: {"items": [[encode(key), encode(each)] for key, each in value.items()]},
-        lambda data: {decode(key): decode(each) for key, each in data["items"]},
-    ),
-    KIND: (np.ndarray, write_array, read_array),
-    "kernel": (Kernel, _write_kernel, _read_kernel),
-    "setting": (Setting, lambda setting: {"fields": _fields(setting)}, _read_setting),
-    "delay": _laws("delays", delays, delays.Delay),
-    "movement": _laws("movement", movement, movement.Movement),
-    "outcome": _laws("outcomes", outcomes, outcomes.OutcomeLaw),
-    "play_costs": _laws("play costs", play_costs, play_costs.PlayCosts),
-}
+    if kind == "tuple":
+        return tuple(decode(data["items"]))
+    if kind == "dict":
+        return {decode(key): decode(each) for key, each in data["items"]}
+    if kind == KIND:
+        return read_array(data)
+    if not isinstance(kind, str) or kind not in OBJECTS:
+        known = ", ".join(("tuple", "dict", KIND, *OBJECTS))
+        raise ValueError(f"the file has data of type {kind!r}; this version reads {known}")
+    return OBJECTS[kind].read(data)
 
 
 def require_types(what: str, values: Any, types: Mapping[str, Any], all_of_them: bool = True) -> None:
@@ -238,6 +219,8 @@ def require_types(what: str, values: Any, types: Mapping[str, Any], all_of_them:
 def _fits(value: Any, hinted: Any) -> bool:
     """Return whether a value of a file, with all that is in it, is what an annotation says."""
     kind, inside = plain_of(hinted), get_args(named_of(hinted))
+    if isinstance(kind, type) and issubclass(kind, tuple) and kind is not tuple:  # a NamedTuple
+        kind, inside = tuple, tuple(hints_of(kind).values())
     if kind in (Union, UnionType):
         return any(_fits(value, each) for each in inside)
     if kind in (list, tuple):
@@ -252,8 +235,8 @@ def _fits(value: Any, hinted: Any) -> bool:
 
 
 def _words(hinted: Any) -> str:
-    plain = plain_of(hinted)
-    return IN_FILES[plain].expected if plain in IN_FILES else getattr(hinted, "__name__", str(hinted))
+    plain = list if plain_of(hinted) is tuple else plain_of(hinted)
+    return IN_FILES[plain].expected if plain in IN_FILES else getattr(plain, "__name__", str(hinted))
 
 
 def _is_numeric(value: Any) -> bool:

@@ -19,7 +19,7 @@ from bandit_envs.basics.files import check_path, held, require_no_pipe, sweep_be
 
 from .data import unpacked_size
 
-VERSION = 2
+VERSION = 3
 MAX_BYTES = 2**29  # limit of a file, and of all its arrays unpacked
 FORMATS = {  # format -> module and class that load it
     "gpbandits agent": ("agents.saving.recorded", "Saving"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import astuple, dataclass
 from typing import Any
 
@@ -105,31 +105,21 @@ def questions_of(content: dict[str, Any]) -> list[Question]:
     return [Question((first, second), *state) for first, second, *state in content["questions"]]
 
 
-def order_of(questions: Sequence[Question], content: Mapping[str, Any]) -> list[int] | None:
-    """Return the answered questions as they were answered; None of an older file that leaves it open."""
-    rounds = _by_round(questions)
-    when = [questions[ticket].answered_after or 0 for ticket in rounds]
-    if "order" not in content:
-        return rounds if len(set(when)) == len(when) else None
-    if (order := content["order"]) is not None:
-        fits = sorted(order) == sorted(rounds)
-        fits = fits and [questions[ticket].answered_after for ticket in order] == when
-        require(fits, "order", "of the answered questions, by the number of questions at the time", order)
+def checked_order(order: list[int], questions: Sequence[Question]) -> list[int]:
+    """Return the tickets of the answered questions as they were answered, or raise."""
+    answered = [ticket for ticket, each in enumerate(questions) if each.outcome is not None]
+    when = [questions[ticket].answered_after or 0 for ticket in order]
+    fits = sorted(order) == answered and when == sorted(when)
+    require(fits, "order", "of the answered questions, by the number of questions at the time", order)
     return order
 
 
-def _by_round(questions: Sequence[Question]) -> list[int]:
-    """Return the answered questions by the round of their answers, of one round in their own order."""
-    answered = [ticket for ticket, each in enumerate(questions) if each.outcome is not None]
-    return sorted(answered, key=lambda ticket: questions[ticket].answered_after or 0)
-
-
-def champion(questions: Sequence[Question], order: Sequence[int] | None, end: int) -> int | None:
+def champion(questions: Sequence[Question], order: Sequence[int], end: int) -> int | None:
     """Return the winner of the last answer before question `end`, None before any; a tie keeps the winner.
 
     Where all answers are ties it is the first of the first pair.
     """
-    answered = [questions[ticket] for ticket in (_by_round(questions) if order is None else order)]
+    answered = [questions[ticket] for ticket in order]
     before = [each for each in answered if (each.answered_after or 0) <= end]
     decided = [each for each in before if each.outcome != OUTCOMES["tie"]] or before[:1]
     return decided[-1].pair[0 if (decided[-1].outcome or 0.0) >= 0.5 else 1] if decided else None

@@ -11,7 +11,7 @@ import numpy as np
 
 from bandit_envs.basics.arguments import is_integer, require
 
-from ..saving.data import require_types
+from ..saving.data import hints_of, require_types
 from .space import Values, without_time
 
 TELL = "of an experiment that failed call fail(ticket), or drop(ticket) where its parameters are not to blame"
@@ -68,34 +68,6 @@ class TunerRound:
     proposed: Values | None = None  # parameters at first, where others were set
     corrected: tuple[Arrival, ...] = ()  # former values of this experiment
     anew: bool = False  # True: later questions are those of a new agent, which has observed all rounds
-
-
-ARRIVALS = list[
-    tuple[int, float, tuple[float, ...], float | None, float | None]
-    | tuple[int, float, tuple[float, ...], float | None]
-    | tuple[int, float, tuple[float, ...]]
-]
-SAVED = {  # types of the fields of a round in a file
-    "parameters": dict[str, Any],
-    "context": dict[str, Any],
-    "ticket": int | None,
-    "arrivals": ARRIVALS,
-    "dropped": list[int],
-    "asked": bool,
-    "failed": list[tuple[int, str, float | None]],
-    "only": list[dict[str, Any]],
-    "proposed": dict[str, Any] | None,
-    "corrected": ARRIVALS,
-    "anew": bool,
-}
-LATER: dict[str, Any] = {  # fields that files of earlier versions lack
-    "asked": True,
-    "failed": [],
-    "only": [],
-    "proposed": None,
-    "corrected": [],
-    "anew": False,
-}
 
 
 class Experiment(NamedTuple):
@@ -228,9 +200,8 @@ class TunerHistory:
         read: list[TunerRound] = []
         pending: dict[int, int] = {}
         over: set[int] = set()
-        for t, saved in enumerate(rounds):
-            given = {**LATER, **saved} if isinstance(saved, Mapping) else saved
-            require_types("a round", given, SAVED)
+        for t, given in enumerate(rounds):
+            require_types("a round", given, hints_of(TunerRound))
             arrivals, corrected = _arrivals(given["arrivals"]), _arrivals(given["corrected"])
             failed = tuple(Failure(*failure) for failure in given["failed"])
             news = {"arrivals": arrivals, "dropped": tuple(given["dropped"]), "failed": failed}
@@ -297,4 +268,4 @@ def _identity(round_: TunerRound) -> tuple[Any, ...]:
 
 
 def _arrivals(given: Any) -> tuple[Arrival, ...]:
-    return tuple(Arrival(s, y, tuple(costs), *more) for s, y, costs, *more in given)
+    return tuple(Arrival(t, value, tuple(costs), std, spent) for t, value, costs, std, spent in given)

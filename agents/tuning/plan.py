@@ -235,8 +235,6 @@ class TunerPlan(Checked):
         hints = {**get_type_hints(cls), "agent": SAVED_AGENT}
         types = {each.name: hints[each.name] for each in fields(cls) if each.init and each.name != POSSIBLE}
         given: dict[str, Any] = {kind: Space.from_data(kind, data[kind]) for kind in KINDS}
-        # Not in older files.
-        given |= {"safe": (), "stopping": None, "repeats": True, "like": (), "never": ()}
         others = {name: each for name, each in data.items() if name not in (*KINDS, POSSIBLE)}
         given |= {name: decode(each) for name, each in others.items()}
         require_types("a tuner", given, types)

@@ -18,7 +18,7 @@ from bandit_envs.basics.types import Floats
 
 from ..registry import require_registered, without_options
 from ..saving.files import MAX_BYTES, digest_of, parsing, playing, read, write
-from .comparisons import ONLY, PairPlayer, Question, champion, order_of, outcome_of, questions_of
+from .comparisons import ONLY, PairPlayer, Question, champion, checked_order, outcome_of, questions_of
 from .parameters import Ranges
 from .space import Space, Values
 from .workers import MOST_AT_ONCE
@@ -96,7 +96,7 @@ class PreferenceTuner:
         require(len(self.points) > 1, "parameters", "of at least two different points", parameters)
         self._spread = len(self.points)  # those after them were added
         self.questions: list[Question] = []
-        self.order: list[int] | None = []  # tickets as they were answered, None where an older file lacks it
+        self.order: list[int] = []  # tickets as they were answered
         self._kept: dict[Path, str] = {}  # digest of each file that was saved or loaded, as it was then
         self._player = self._resumed()
 
@@ -179,8 +179,7 @@ class PreferenceTuner:
         return dict(self.points[pair[0]]), dict(self.points[pair[1]])
 
     def _note(self, ticket: int) -> None:
-        if self.order is not None:
-            self.order.append(ticket)
+        self.order.append(ticket)
 
     def tell(self, ticket: int, winner: str) -> None:
         """Report who won, "first", "second" or "tie", which counts as half a win of each."""
@@ -243,8 +242,8 @@ class PreferenceTuner:
             space = Space.from_data("parameters", content["parameters"])
             tuner = cls(space.kinds, agent=(agent, *options) if options else agent, **content["plan"])
             tuner.questions += questions_of(content)
-            tuner.points += [space.check(each) for each in content.get("added", [])]  # not in older files
-            tuner.order = order_of(tuner.questions, content)
+            tuner.points += [space.check(each) for each in content["added"]]
+            tuner.order = checked_order(content["order"], tuner.questions)
         with playing(path):
             tuner._player = tuner._resumed()
         tuner._kept = kept
@@ -266,12 +265,12 @@ class PreferenceTuner:
     def _resumed(self) -> PairPlayer:
         """Return a new agent that has answered all questions again, in the same state to the last bit.
 
-        It must ask as it did then. This is not compared where older files lack the order of answers, on which
-        the incumbent depends, or where points were added later, which change the questions before.
+        It must ask as it did then. Where points were added later this is not compared, as they would have
+        changed what was asked before.
         """
         plan = self.plan
         player = PairPlayer(self.space, self.points, plan["agent"], plan["budget"], plan["seed"])
-        compared = not (plan["incumbent"] and self.order is None) and len(self.points) == self._spread
+        compared = len(self.points) == self._spread
         for t, known in enumerate(self.questions):
             player.observe(self.questions, t)
             pair = player.pair(self._incumbent(t)) if known.asked else known.pair

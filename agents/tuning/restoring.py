@@ -14,7 +14,7 @@ from .player import TunerPlayer
 from .space import Values
 
 ROUNDING = 1e-6  # of a coordinate of a space, that another processor may round otherwise
-NOTES = dict[str, list[list[int] | list[float] | None]] | None  # type of a player's notes in a file
+NOTES = dict[str, list[dict[str, Any] | list[float] | None]] | None  # type of a player's notes in a file
 
 
 def player_for(

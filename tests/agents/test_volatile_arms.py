@@ -23,9 +23,6 @@ from agents.objectives.parts import model_and_costs
 from agents.objectives.penalties import Infinite
 from agents.objectives.primal_dual import Rectified
 from agents.registry import resolve_agent
-from agents.saving.data import decode, encode
-from agents.saving.files import read, write
-from agents.saving.recorded import FORM
 from bandit_envs import BanditEnv, Problem
 from bandit_envs.problems import build
 from gpbandits import check_agent, evaluate
@@ -197,19 +194,6 @@ def test_agents_of_a_process_of_their_own_learn_which_arms_are_there():
     theirs = evaluate(problem, ["gp-ucb"], trials=2, isolate=True)
     mine = evaluate(problem, ["gp-ucb"], trials=2, entropy=theirs.entropy)
     np.testing.assert_array_equal(mine.actions["gp-ucb"], theirs.actions["gp-ucb"])
-
-
-def test_a_file_of_before_there_were_volatile_arms_is_read(tmp_path):
-    agent, path = agents.make("gp-ucb", build("gp", SMALL)), tmp_path / "agent.json"
-    agent.reset(0)
-    arm = agent.act(np.zeros(1))
-    agent.save(path)
-    content = read(path, FORM)
-    columns = decode(content["columns"])
-    assert columns.pop() == []  # of the calls of start
-    write(path, FORM, content | {"columns": encode(columns)})
-    assert agents.load(path).act(np.zeros(1)) == agent.act(np.zeros(1))
-    assert arm in range(12)
 
 
 def test_an_agent_of_ones_own_that_looks_at_no_mask_is_told_so():

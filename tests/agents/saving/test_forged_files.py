@@ -138,37 +138,43 @@ def test_trust_does_not_extend_to_what_is_no_setting(file, nothing_runs):
         agents.load(file, trust=True)
 
 
-def kernel(**parameters):
-    return {"type": "kernel", "class": "Product", "parameters": parameters}
+def kernel(**arguments):
+    return {"type": "kernel", "class": "Product", "arguments": arguments}
 
 
 RAW = {
     "setting field": (
-        {"type": "setting", "fields": {"arms": "x"}},
+        {"type": "setting", "class": "setting", "arguments": {"arms": "x"}},
         "arms of a setting in the file must be numbers or None, got 'x'",
     ),
     "setting kernel": (
-        {"type": "setting", "fields": {"kernel": "os:system"}},
+        {"type": "setting", "class": "setting", "arguments": {"kernel": "os:system"}},
         "must be Kernel or None, got 'os:system'",
     ),
     "setting switch": (
-        {"type": "setting", "fields": {"may_change": "no"}},
+        {"type": "setting", "class": "setting", "arguments": {"may_change": "no"}},
         "may_change of a setting in the file must be True or False, got 'no'",
     ),
-    "setting horizon": ({"type": "setting", "fields": {"horizon": 2.5}}, "must be an integer, got 2.5"),
-    "setting stranger": ({"type": "setting", "fields": {"path": "x"}}, "'path', which this version"),
-    "setting list": ({"type": "setting", "fields": []}, "is damaged"),
+    "setting horizon": (
+        {"type": "setting", "class": "setting", "arguments": {"horizon": 2.5}},
+        "must be an integer, got 2.5",
+    ),
+    "setting stranger": (
+        {"type": "setting", "class": "setting", "arguments": {"path": "x"}},
+        "'path', which this version",
+    ),
+    "setting list": ({"type": "setting", "class": "setting", "arguments": []}, "is damaged"),
     "delay text": (
-        {"type": "delay", "law": "poisson", "parameters": {"mean": "x"}},
-        "mean of a law of delays 'poisson' in the file must be a number, got 'x'",
+        {"type": "delay", "class": "poisson", "arguments": {"mean": "x"}},
+        "mean of a law of delays poisson in the file must be a number, got 'x'",
     ),
     "kernel of text": (kernel(k1="rbf", k2="rbf"), "k1 of a kernel Product in the file must be Kernel"),
     "kernel stranger": (kernel(k3=1), "a kernel Product with 'k3'"),
     "kernel number": (
-        {"type": "kernel", "class": "RBF", "parameters": {"length_scale": "x"}},
+        {"type": "kernel", "class": "RBF", "arguments": {"length_scale": "x"}},
         "length_scale of a kernel RBF in the file must be numbers, got 'x'",
     ),
-    "kernel unnamed": ({"type": "kernel", "class": [], "parameters": {}}, "is damaged"),
+    "kernel unnamed": ({"type": "kernel", "class": [], "arguments": {}}, "is damaged"),
     "type": ({"type": ["kernel"]}, "data of type"),
     "float": ({"type": "float", "value": "1e5"}, "data of type 'float'"),
     "shape": ({"type": "array", "dtype": "<f8", "shape": [-1], "zlib": ""}, "a shape is a list of sizes"),
@@ -199,17 +205,23 @@ PARTS = [
     (AGENT, "made", encode({}), "an agent without 'name'"),
     (AGENT, "made", [], "an agent in the file must be a dict"),
     (AGENT, "made", None, "is damaged"),
-    (AGENT, "events", None, "is damaged"),
-    (AGENT, "events", 3, "is damaged"),
-    (AGENT, "events", ["reset", "dance"], "is damaged"),
-    (AGENT, "events", ["save"], "is damaged"),
-    (AGENT, "columns", [], "argument 2"),
+    (AGENT, "calls", None, "is damaged"),
+    (AGENT, "calls", 3, "is damaged"),
+    (AGENT, "calls", [3], "is damaged"),
+    (AGENT, "calls", [[["reset"], []]], "is damaged"),
+    (AGENT, "calls", [[["reset"], encode({})]], "is damaged"),
+    (AGENT, "calls", [[["reset"], encode({"reset": []})]], "is damaged"),
+    (AGENT, "calls", [[["reset"], encode({"reset": [3]})]], "does not play again"),
+    (AGENT, "calls", [[["dance"], encode({"dance": {"seed": [3]}})]], "is damaged"),
+    (AGENT, "calls", [[["save"], encode({"save": {"path": ["x"]}})]], "is damaged"),
+    (AGENT, "calls", [[["act"], encode({"act": {"observation": [0.0]}})]], "does not play again"),
+    (AGENT, "calls", [[["drop"], encode({"drop": {"rounds": [0], "trial": []}})]], "argument 2 is shorter"),
     (TUNER, "plan", None, "is damaged"),
     (TUNER, "plan", [], "is damaged"),
     (TUNER, "plan", {}, "is damaged"),
     (TUNER, "rounds", 3, "is damaged"),
     (TUNER, "rounds", [1], "a round in the file must be a dict, got 1"),
-    (TUNER, "rounds", [{}], "a round without 'arrivals'"),
+    (TUNER, "rounds", [{}], "a round without 'anew'"),
 ]
 
 
@@ -247,10 +259,11 @@ def test_the_plan_of_a_tuner_has_its_types(name, file):
 
 ROUNDS = [
     ("ticket", 7, "ticket must be 1, got 7"),
-    ("arrivals", [[2, 0.5, []]], "a round that is over must be a pending one, got 2"),
-    ("arrivals", [[1, "one", []]], "arrivals of a round in the file must be list"),
-    ("arrivals", [[1, 0.5, ["inf"]]], "arrivals of a round in the file must be list"),
-    ("arrivals", [[1, 0.5, [1.0]]], "argument 2 is longer"),
+    ("arrivals", [[2, 0.5, [], None, None]], "a round that is over must be a pending one, got 2"),
+    ("arrivals", [[1, 0.5, []]], "arrivals of a round in the file must be list"),
+    ("arrivals", [[1, "one", [], None, None]], "arrivals of a round in the file must be list"),
+    ("arrivals", [[1, 0.5, ["inf"], None, None]], "arrivals of a round in the file must be list"),
+    ("arrivals", [[1, 0.5, [1.0], None, None]], "argument 2 is longer"),
     ("dropped", [0], "a round that is over must be a pending one, got 0"),
     ("context", [], "context of a round in the file must be a dict of names"),
     ("parameters", {"x": 1e99}, r"parameters\['x'\] must be"),
@@ -258,6 +271,7 @@ ROUNDS = [
     ("proposed", {"x": "a"}, r"parameters\['x'\] must be"),
     ("only", [{"y": 1}], r"only\[0\] must be a dict of some of"),
     ("corrected", [[0, "a", []]], "corrected of a round in the file must be"),
+    ("corrected", [[0, 0.5, []]], "corrected of a round in the file must be"),
     ("stranger", 1, "a round with 'stranger', which this version does not know"),
 ]
 
@@ -271,7 +285,7 @@ def test_the_rounds_of_a_tuner_are_possible(name, value, message, file):
         agents.load(file)
 
 
-@pytest.mark.parametrize("version", [1, 3, 2.0, True, "2", None])
+@pytest.mark.parametrize("version", [1, 2, 4, 3.0, True, "3", None])
 @pytest.mark.parametrize("form", [AGENT, TUNER])
 def test_other_versions_are_refused(form, version, file):
     saved(form, file)
@@ -316,7 +330,7 @@ BOMBS = {
 @pytest.mark.parametrize(("shape", "size", "limit", "message"), BOMBS.values(), ids=BOMBS)
 def test_a_file_unpacks_to_no_more_than_is_allowed(shape, size, limit, message, file):
     content = saved(AGENT, file)
-    content["columns"] = [bomb(shape, size)]
+    content["calls"] = [[["reset"], {"type": "dict", "items": [["reset", bomb(shape, size)]]}]]
     write(file, AGENT, content)
     tracemalloc.start()
     try:

@@ -1,4 +1,4 @@
-"""What an agent was told is kept in columns, whatever it was told, and in little memory."""
+"""The calls of an agent are kept in columns, whatever their arguments are, and in little memory."""
 
 import tracemalloc
 
@@ -7,8 +7,8 @@ import pytest
 from agent_cases import on_a_line
 
 import agents
-from agents.saving import recorded
-from agents.saving.recorded import BLOCK, CallLog, rows_of
+from agents.saving import decode, read, recorded
+from agents.saving.recorded import BLOCK, FORM, unpacked
 
 ALIKE = [np.float32([1, 2]), np.float32([3, 4]), np.float32([5, 6])]
 VALUES = {
@@ -34,41 +34,88 @@ def same(first, second):
     return np.array_equal(first, second) and np.asarray(first).dtype == np.asarray(second).dtype
 
 
+class Silent:
+    """Takes everything and plays nothing."""
+
+    def __init__(self, setting):
+        pass
+
+    def reset(self, seed):
+        """Nothing to forget."""
+
+    def act(self, observation):
+        """Play nothing."""
+
+    def update(self, observation, action, reward, info):
+        """Nothing to learn."""
+
+    def drop(self, rounds, trial=None):
+        """Nothing is pending."""
+
+
+@pytest.fixture
+def silent():
+    return agents.make(f"{__name__}:Silent", on_a_line(5))
+
+
+def content_of(agent, path):
+    """Return the blocks of calls that the file of an agent holds: names, and columns by name."""
+    agent.save(path)
+    return [(names, decode(columns)) for names, columns in read(path, FORM)["calls"]]
+
+
+def kept_of(agent, path, name):
+    """Return the arguments of all calls of one name, in order."""
+    calls = [call for block in content_of(agent, path) for call in unpacked(*block)]
+    return [kept for each, kept in calls if each == name]
+
+
 @pytest.mark.parametrize("values", VALUES.values(), ids=VALUES)
-def test_it_gives_back_what_it_was_given(values):
-    journal = CallLog()
-    for value in values * BLOCK:  # three blocks
-        journal.record("act", list, value)
-    journal.record("act", list, values[0])
-    assert journal.whole.events == ["act"] * (3 * BLOCK + 1)
-    ((column,),) = [columns for columns in journal.whole.columns if columns]
-    assert all(map(same, rows_of(column), [*values * BLOCK, values[0]]))
+def test_it_gives_back_what_it_was_given(values, silent, tmp_path):
+    given = [*values * BLOCK, values[0]]  # more than three blocks
+    for value in given:
+        silent.act(value)
+    names = [name for names, _ in content_of(silent, tmp_path / "a.json") for name in names]
+    assert names == ["act"] * (3 * BLOCK + 1)
+    kept = kept_of(silent, tmp_path / "a.json", "act")
+    assert all(each["action"] is None for each in kept)
+    assert all(map(same, [each["observation"] for each in kept], given))
 
 
-def test_blocks_of_one_shape_are_one_array():
-    journal = CallLog()
+def test_observations_of_one_shape_are_an_array_a_block(silent, tmp_path):
     for k in range(2 * BLOCK + 3):
-        journal.record("act", list, np.array([float(k)]))
-    ((column,),) = [columns for columns in journal.whole.columns if columns]
-    assert isinstance(column, np.ndarray)
-    assert column.shape == (2 * BLOCK + 3, 1)
+        silent.act(np.array([float(k)]))
+    columns = [columns["act"]["observation"] for _, columns in content_of(silent, tmp_path / "a.json")]
+    assert all(isinstance(column, np.ndarray) for column in columns)
+    assert [column.shape for column in columns] == [(BLOCK, 1), (BLOCK, 1), (3, 1)]
 
 
-def test_it_keeps_copies():
-    journal, buffer = CallLog(), np.zeros(2)
+def test_kinds_of_calls_stand_in_a_file_as_they_were_first_made(silent, tmp_path):
+    silent.reset(0)
+    for name in ("drop", "act"):
+        getattr(silent, name)(1)
+    silent.update(0, 1, 2.0, {})
+    ((names, columns),) = content_of(silent, tmp_path / "a.json")
+    assert names == [*columns] == ["reset", "drop", "act", "update"]  # not as hashes of a process have them
+
+
+def test_it_keeps_copies(silent, tmp_path):
+    buffer = np.zeros(2)
     for k in range(3):
         buffer[:] = k
-        journal.record("update", list, buffer, {"seen": [buffer]}, 1.0, {"mask": buffer})
+        silent.update(buffer, [buffer], {"of": buffer}, {"feedback_mask": buffer, "oracle": buffer})
     buffer[:] = 9.0
-    point, _, _, info = journal.whole.columns[2]
-    assert point[:, 0].tolist() == info["mask"][:, 0].tolist() == [0.0, 1.0, 2.0]
+    for k, kept in enumerate(kept_of(silent, tmp_path / "a.json", "update")):
+        assert kept["info"].keys() == {"feedback_mask"}
+        for array in (kept["observation"], *kept["action"], kept["reward"]["of"], *kept["info"].values()):
+            assert array.tolist() == [k, k]
 
 
 @pytest.mark.parametrize("after", range(2))
-def test_columns_whose_writing_was_interrupted_are_written_again(after, monkeypatch):
-    journal, stacked, calls = CallLog(), recorded.stacked, []
-    for k in (1, 2, 3):
-        journal.record("drop", list, k, [k])
+def test_columns_whose_writing_was_interrupted_are_written_again(after, silent, tmp_path, monkeypatch):
+    stacked, calls = recorded.stacked, []
+    for k in range(BLOCK - 1):
+        silent.drop(k, [k])
 
     def interrupted(values):
         if len(calls) == after:
@@ -79,11 +126,13 @@ def test_columns_whose_writing_was_interrupted_are_written_again(after, monkeypa
     with monkeypatch.context() as patch:
         patch.setattr(recorded, "stacked", interrupted)
         with pytest.raises(KeyboardInterrupt):
-            list(journal.whole.columns)
-    journal.record("drop", list, 4, [4])
-    assert journal.whole.events == ["drop"] * 4
-    assert journal.whole.columns[3][0].tolist() == [1, 2, 3, 4]
-    assert [list(each) for each in journal.whole.columns[3][1]] == [[1], [2], [3], [4]]
+            silent.save(tmp_path / "a.json")
+        with pytest.raises(KeyboardInterrupt):
+            silent.drop(BLOCK - 1, [BLOCK - 1])  # which was made, and is recorded
+    silent.drop(BLOCK, [BLOCK])
+    kept = kept_of(silent, tmp_path / "a.json", "drop")
+    assert [each["rounds"] for each in kept] == [*range(BLOCK + 1)]
+    assert [list(each["trial"]) for each in kept] == [[k] for k in range(BLOCK + 1)]
 
 
 @pytest.mark.long

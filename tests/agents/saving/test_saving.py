@@ -1,13 +1,15 @@
 """Agents and what they are made of as data in a file."""
 
 import copy
+import gc
 import json
 import math
+import weakref
 from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from agent_cases import EACH, OF_ARMS, WITH_ALL, told_for
+from agent_cases import BATCHED, EACH, OF_ARMS, WITH_ALL, of_each_shape, seed_for, told_for
 from cases import CASES, GRIDS
 from hypothesis import given
 from hypothesis import strategies as st
@@ -104,9 +106,9 @@ class Weekly(Constant):
 
 
 REFUSED = {
-    "foreign law of delays": (Weekly(), r"cannot save the law of delays .*LAWS\[name\]"),
-    "foreign kernel": (Mine(0.2), "cannot save the kernel Mine"),
-    "kernel in a sum": (RBF(0.2) + Mine(0.2), "cannot save the kernel Mine"),
+    "foreign law of delays": (Weekly(), r"cannot save a law of delays .*LAWS\[name\]"),
+    "foreign kernel": (Mine(0.2), "cannot save a kernel Mine.*; use one of"),
+    "kernel in a sum": (RBF(0.2) + Mine(0.2), "cannot save a kernel Mine.*; use one of"),
     "function": (print, "cannot save <built-in function print>: it must be a number, text"),
     "objects": (np.array([print]), "cannot save an array of object"),
 }
@@ -119,8 +121,8 @@ def test_what_is_not_data_is_refused(value, message):
 
 
 FOREIGN = {
-    "law": ({"type": "delay", "law": "os", "parameters": {}}, "a law of delays 'os'"),
-    "class": ({"type": "kernel", "class": "os.system", "parameters": {}}, "class 'os.system'"),
+    "law": ({"type": "delay", "class": "os", "arguments": {}}, "a law of delays 'os'"),
+    "class": ({"type": "kernel", "class": "os.system", "arguments": {}}, "a kernel 'os.system'"),
     "type": ({"type": "module", "name": "os"}, "data of type 'module'"),
     "array": ({"type": "array", "dtype": "|O", "shape": [0], "zlib": ""}, r"array of '\|O'"),
 }
@@ -267,6 +269,23 @@ def test_an_agent_that_has_not_started_can_be_saved(tmp_path):
         agents.load(tmp_path / "agent.json").act(np.zeros(1))
 
 
+@pytest.mark.parametrize("name", ["gp-ucb", "random"])
+def test_an_agent_that_is_made_is_of_the_class_of_its_factory_and_is_freed_once_nobody_has_it(name):
+    setting = Setting(arms=np.linspace(0, 1, 5)[:, None], kernel=RBF(0.2), noise_std=0.1)
+    agent = agents.make(name, setting)
+    agent.reset(0)
+    agent.act(np.zeros(1))
+    assert isinstance(agent, type(resolve_agent(name)(setting)))
+    gc.collect()
+    gc.disable()  # which would free cycles of references at some later time: large tables would pile up
+    try:
+        left = weakref.ref(agent)
+        del agent
+        assert left() is None
+    finally:
+        gc.enable()
+
+
 class Counting:
     """Learns by acting, and fails when it is asked to."""
 
@@ -334,6 +353,31 @@ def test_an_observation_that_is_text_is_refused_by_act_and_leaves_no_trace(tmp_p
             agent.act(observation)
     agent.act(np.zeros(1))
     agent.save(tmp_path / "agent.json")
+
+
+EVERYTHING = {
+    **{"num_arms": 16, "horizon": 24, "delay": {"law": "poisson", "mean": 2.0}},
+    **{"num_contexts": 3, "num_constraints": 1, "change_points": [9]},
+}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("num_trials", [None, 2])
+@pytest.mark.parametrize("name", of_each_shape(BATCHED))
+def test_every_agent_goes_on_under_delays_contexts_constraints_and_changes(name, num_trials, tmp_path):
+    problem = build("composite", EVERYTHING | seed_for(name))
+    env = BanditEnv(problem) if num_trials is None else BanditVectorEnv(problem, num_trials)
+    observation, _ = env.reset(seed=5)
+    try:
+        agent = agents.make(name, env, num_trials, **told_for(name))
+    except ValueError as error:
+        pytest.skip(f"does not play here: {error}")
+    agent.reset(1 if num_trials is None else [1, 2])
+    _, observation = play(env, agent, observation, 11)
+    agent.save(tmp_path / "agent.json")
+    actions, _ = play(copy.deepcopy(env), agent, observation, 5)
+    again, _ = play(env, agents.load(tmp_path / "agent.json"), observation, 5)
+    np.testing.assert_array_equal(again, actions)
 
 
 @pytest.mark.parametrize("num_trials", [None, 2])

@@ -113,16 +113,25 @@ def test_an_order_of_answers_that_cannot_be_is_a_damaged_file(order, tmp_path):
         agents.load(tmp_path / "tuner.json")
 
 
-def test_files_without_the_order_of_answers_are_read_too(tmp_path):
+@pytest.mark.parametrize("lacks", ["order", "added", "questions", "plan", "parameters"])
+def test_a_file_that_lacks_something_is_damaged(lacks, tmp_path):
     here = tuner(agent="double-ts", incumbent=True)
-    for ticket, _ in here.ask(3):
+    run(here, 3)
+    here.save(path := tmp_path / "tuner.json")
+    content = read(path, FORM)
+    del content[lacks]
+    path.unlink()
+    write(path, FORM, content)
+    with pytest.raises(ValueError, match="is damaged"):
+        agents.load(path)
+
+
+def test_a_loaded_tuner_asks_as_if_several_answers_were_given_in_the_same_order(tmp_path):
+    here = tuner(agent="double-ts", incumbent=True)
+    for ticket, _ in reversed(here.ask(3)):
         here.tell(ticket, "first")
     run(here, 4)
     here.save(path := tmp_path / "tuner.json")
-    content = read(path, FORM)
-    del content["order"]
-    path.unlink()
-    write(path, FORM, content)
     assert run(agents.load(path), 3) == run(here, 3)
 
 

@@ -13,7 +13,6 @@ from agents.agent.gp_agent import GPAgent
 from agents.model.hyperparameters import Fitter
 from agents.posteriors.play_factor import PlayFactor
 from agents.saving.files import read, write
-from agents.tuning.history import LATER
 from agents.tuning.running import FORM
 
 SPACES = {
@@ -116,20 +115,22 @@ def test_a_file_without_notes_is_played_again(tmp_path):
     assert tuned(Tuner.load(path), 4) == tuned(tuner, 4)
 
 
-def test_fields_that_older_files_lack_have_neutral_values(tmp_path):
+@pytest.mark.parametrize("lacks", ["asked", "failed", "only", "proposed", "corrected", "anew"])
+def test_a_file_with_a_round_that_lacks_something_is_refused(lacks, tmp_path):
     tuner, path = Tuner(SPACES["set"], agent="random"), tmp_path / "t.json"
     tuned(tuner, 4)
     tuner.save(path)
     content = read(path, FORM)
-    for each in content["rounds"]:
-        assert {name: each.pop(name) for name in LATER} == LATER
-    for name in ("safe", "stopping", "repeats", "like", "never"):
-        del content["plan"][name]
+    del content["rounds"][2][lacks]
+    path.unlink()
     write(path, FORM, content)
-    assert Tuner.load(path).experiments == tuner.experiments
+    with pytest.raises(ValueError, match=f"the file has a round without '{lacks}'"):
+        Tuner.load(path)
 
 
-FORGED = [3, {}, {"found": []}, {"samples": 1}, {"samples": [["x"]]}, {"samples": [[-1, 0, 0, 0]]}]
+STATE = {"bit_generator": "PCG64", "state": {"state": -1, "inc": 0}, "has_uint32": 0, "uinteger": 0}
+FORGED = [3, {}, {"found": []}, {"samples": 1}, {"samples": [["x"]]}, {"samples": [{}]}, {"samples": [STATE]}]
+FORGED += [{"samples": [STATE | {"bit_generator": "MT19937"}]}, {"samples": []}]
 
 
 @pytest.mark.parametrize("notes", FORGED, ids=str)
