@@ -101,8 +101,8 @@ def _described(data: Mapping[str, Any]) -> tuple[np.dtype, list[int], int]:
     return dtype, shape, dtype.itemsize * math.prod(shape)
 
 
-class Family(NamedTuple):
-    """Objects that a file describes by a name of their class and by its arguments."""
+class NamedClasses(NamedTuple):
+    """Classes whose objects a file describes by the name of the class and its arguments."""
 
     what: str  # in messages, before the name
     base: type
@@ -135,15 +135,14 @@ def types_of(kind: type) -> dict[str, Any]:
     return {each.name: hints[each.name] for each in fields(kind)}
 
 
-def _laws(what: str, module: Any, base: type) -> Family:
-    return Family(
-        f"a law of {what}", base, module.LAWS, f"name its class, {module.__name__}.LAWS[name] = ..."
-    )
+def _laws(what: str, module: Any, base: type) -> NamedClasses:
+    remedy = f"name its class, {module.__name__}.LAWS[name] = ..."
+    return NamedClasses(f"a law of {what}", base, module.LAWS, remedy)
 
 
 OBJECTS = {
-    "kernel": Family("a kernel", Kernel, KERNELS, "use one of scikit-learn, OnColumns or TableKernel"),
-    "setting": Family("a", Setting, {"setting": Setting}),
+    "kernel": NamedClasses("a kernel", Kernel, KERNELS, "use one of scikit-learn, OnColumns or TableKernel"),
+    "setting": NamedClasses("a", Setting, {"setting": Setting}),
     "delay": _laws("delays", delays, delays.Delay),
     "movement": _laws("movement", movement, movement.Movement),
     "outcome": _laws("outcomes", outcomes, outcomes.OutcomeLaw),
@@ -167,9 +166,9 @@ def encode(value: Any) -> Any:
         return {"type": "dict", "items": [[encode(key), encode(each)] for key, each in value.items()]}
     if isinstance(value, np.ndarray):
         return {"type": KIND, **write_array(value)}
-    for kind, family in OBJECTS.items():
-        if isinstance(value, family.base):
-            return {"type": kind, **family.write(value)}
+    for kind, named in OBJECTS.items():
+        if isinstance(value, named.base):
+            return {"type": kind, **named.write(value)}
     raise ValueError(
         f"cannot save {value!r}: it must be a number, text, a list, a dict, an array, a Setting, a law of "
         "delays or a kernel of scikit-learn or of gpbandits; give options by name or as numbers"
