@@ -4,7 +4,7 @@ For regret:
 
 | setting | part | reason |
 |---|---|---|
-| no published model | usual prior, three chains | one estimate from few values misleads |
+| no published model | usual prior; half the likeliest, half three chains | either alone misleads |
 | published kernel | prior around it, mean and noise too | fitted to other problems, or the law's own |
 | contexts | one model, data sets share what they share; no chains | levels differ between data sets |
 | changes | alarm by log-likelihoods, hyperparameters stay | a kernel outlives a change of the function |

@@ -21,6 +21,7 @@ from .values import Values
 STEPS = 25  # of L-BFGS
 REACH = 6.0  # prior stds within which hyperparameters stay
 NUM_CHAINS = 3
+LIKELIEST = 0.5  # weight of the likeliest hyperparameters beside chains, see `Learner`
 LEAPFROGS = 6
 STRIDE = 0.15  # prior stds
 
@@ -90,8 +91,15 @@ QUIETER = (1.0, 0.1)  # factors of the noise under which a transform is judged
 class Learner:
     """Learns from values less their prior mean; its posterior is of the transformed ones.
 
+    What several hyperparameters say is averaged. Of H chains, theta_0 being the likeliest ones, it is
+
+        1/2 f(theta_0) + 1/(2 H) sum_h f(theta_h):
+
+    the likeliest ones alone soon stop at a local maximum, and few chains that move once a fit are seldom
+    where the loss is least, so that they alone explore too much (docs/did-not-help.md has figures).
+
     Args:
-        chains: of hyperparameters; None for the likeliest ones alone.
+        chains: of hyperparameters; None for the likeliest ones without others.
         refuted: nats by which learnt hyperparameters are likelier than published ones, their prior included,
             beyond which those are dropped.
     """
@@ -104,6 +112,7 @@ class Learner:
         self.surrogate, self.values = surrogate, values
         self._chains, self._refuted = chains, refuted
         self.states = [surrogate.prior.centre.copy()]
+        self._weights = np.ones(1)  # of the states
         self.fits, self._next = 0, FEWEST
         self._latest: PointValues | None = None  # as given
 
@@ -127,11 +136,14 @@ class Learner:
     def _fit(self, count: int) -> None:
         self.fits += 1
         self._next = count + next(every for most, every in EVERY if count < most)
-        if self._chains is None:
-            self.states = self._likeliest()
-        else:
+        self.states = self._likeliest()
+        self._weights = np.full(len(self.states), 1.0 / len(self.states))
+        if self._chains is not None:
             self._chains.move(self._seen.latest(self.fitted))
-            self.states = self._chains.states
+            moved = self._chains.states
+            shares = np.full(len(moved), (1.0 - LIKELIEST) / len(moved))
+            self.states = [*self.states, *moved]
+            self._weights = np.concatenate([LIKELIEST * self._weights, shares])
 
     def _likeliest(self) -> list[Floats]:
         """Return the likeliest hyperparameters, and the published ones as long as they are not refuted."""
@@ -147,12 +159,16 @@ class Learner:
         """Return the posterior under each of the hyperparameters."""
         return [SurrogatePosterior(self.surrogate, theta, self._seen) for theta in self.states]
 
+    def averaged(self, each: list[Floats]) -> Floats:
+        """Return the mean over the hyperparameters of what each of them says, (n,) each."""
+        return self._weights @ np.array(each)
+
     def moments(self, points: Ints) -> tuple[Floats, Floats]:
         """Return mean and std of the values at points, in their own unit, (n,) each."""
         found = [each.at(points) for each in self.posteriors]
         each = [self.values.moments(one.mean, one.known) for one in found]
-        mean = np.mean([one for one, _ in each], axis=0)
-        square = np.mean([var + one**2 for one, var in each], axis=0) - mean**2
+        mean = self.averaged([one for one, _ in each])
+        square = self.averaged([var + one**2 for one, var in each]) - mean**2
         values = self.values
         return values.zero + values.size * mean, values.size * np.sqrt(np.maximum(square, 0.0))
 

@@ -56,10 +56,9 @@ class HorizonRule:
         costs = self._outlay([one.at(points, pending) for one in others], points)
         if self._num_limits:
             self.likeliest = float(costs.kept.max())
-        each = self._learners[0].posteriors
-        return arms, np.mean(
-            [self._score(one, one.at(points, pending), costs, points, now) for one in each], axis=0
-        )
+        of_reward = self._learners[0]
+        each = [self._score(one, one.at(points, pending), costs, points, now) for one in of_reward.posteriors]
+        return arms, of_reward.averaged(each)
 
     def costs(self, points: Ints) -> Outlay:
         """Return what plays of points cost, by delivered feedback."""

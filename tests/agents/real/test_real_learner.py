@@ -57,7 +57,8 @@ def test_moments_are_those_of_the_mixture_of_posteriors(kind):
     assert len({state.tobytes() for state in found.states}) > 1
     points = np.array([2, 13])
     draws = []
-    for posterior in found.posteriors:
+    likeliest, *chains = found.posteriors
+    for posterior in [likeliest] * len(chains) + chains:  # half of the weight is the likeliest's
         each = posterior.at(points)
         t = each.mean + np.sqrt(each.known) * rng.standard_normal((40_000, 2))
         moments = found.values.moments(t.ravel(), np.zeros(t.size))[0]  # no variance is left
@@ -66,6 +67,16 @@ def test_moments_are_those_of_the_mixture_of_posteriors(kind):
     mean, std = found.moments(points)
     np.testing.assert_allclose(mean, y.mean(axis=0), atol=0.03 * y.std(axis=0).max())
     np.testing.assert_allclose(std, y.std(axis=0), rtol=0.05)
+
+
+def test_half_of_what_is_averaged_is_said_by_the_likeliest_hyperparameters():
+    alone, both = learner(), learner(chained=True)
+    for found in (alone, both):
+        found.learn(values(9), 9)
+    np.testing.assert_array_equal(both.states[0], alone.states[0])
+    one = np.ones(2)
+    np.testing.assert_allclose(both.averaged([6.0 * one, one, 2.0 * one, 3.0 * one]), 4.0 * one)
+    np.testing.assert_array_equal(alone.averaged([6.0 * one]), 6.0 * one)
 
 
 def test_a_published_model_stays_beside_the_learnt_one_until_the_values_refute_it():

@@ -41,7 +41,7 @@ PARTS = [each.name for each in fields(RealParts)]
 def law(arm: int, t: int) -> float:
     """A steep lower half, and noise that differs between arms."""
     height = np.sin(0.4 * arm)
-    return float(height if height > 0.0 else -math.expm1(-4.0 * height)) + 0.3 * (arm % 3) * (-1.0) ** t
+    return float(height if height > 0.0 else -math.expm1(-4.0 * height)) + 0.5 * (arm % 3) * (-1.0) ** t
 
 
 def turned(arm: int, t: int) -> float:
