@@ -10,8 +10,8 @@ With m and u^2 the mean and the variance of a value of that play, and b the boun
     m + u lambda,     lambda = phi(z) / Phi(-z),     z = (b - m) / u,
 
 the mean of a normal variable that is at least b, where the bound tells something (z > -2). It raises the
-score of digits-everything by .049 +- .005 (20 trials), and that of four tables of HPOLib, in 29 of 32 trials,
-by .025 +- .006; a value as unsure as the bound leaves it raises the former by .033 +- .004.
+score of digits-everything by .049 +- .005 (20 trials), and that of four tables of HPOLib, in 27 of 32 trials,
+by .025 +- .012; a value as unsure as the bound leaves it raises the former by .033 +- .004.
 """
 
 from __future__ import annotations
