@@ -22,6 +22,7 @@ from .earlier import EarlierTasks
 from .horizon import LIKELY, UNLIKELY, rounds_to_use
 from .quantities import PlayValues, PointRecord, QuantitySpec, RealParts
 from .rules import HorizonRule, RoundFacts, spread_out
+from .running import RunningTimes
 from .values import require_learnable
 
 TIE = 1e-9  # in units of the reward
@@ -57,6 +58,8 @@ class RealAgent(ArmAgent):
         self.record = PointRecord(len(self.learners))
         self._plays: list[PlayValues] = []  # of which a change makes some stale
         self._delays: list[int] = []
+        late = self.setting.max_delay > 0
+        self._times = RunningTimes() if late and self.spec.learns_price(self.setting) else None
         self._tried: set[int] = set()
         self._spent = 0.0
         # Of plays of weight 1; 0 until the first that is stated where it is not known.
@@ -143,7 +146,10 @@ class RealAgent(ArmAgent):
         alarms = -1 if self.changes is None else len(self.changes.alarms)
         use = rounds_to_use(left, self.round, switches, int(self._visits[z]), contexts, alarms)
         budget = None if self.setting.budget is None else self.setting.budget - self._spent
-        return RoundFacts(z, offered, pending.point[pending.round >= stale], left, delay, use, budget)
+        counts = pending.round >= stale
+        elapsed = self.round - pending.round[counts]
+        least = None if self._times is None else self._times.least_prices(elapsed)
+        return RoundFacts(z, offered, pending.point[counts], left, delay, use, budget, least)
 
     def update(self, observation: Floats, action: Any, reward: Any, info: dict[str, Any]) -> None:
         context = self.context(observation)
@@ -169,6 +175,8 @@ class RealAgent(ArmAgent):
         plays = zip(played.tolist(), feedback.round.tolist(), map(tuple, rows), weights, strict=True)
         for play in itertools.starmap(PlayValues, plays):
             self._delays.append(self.round - play.round)
+            if self._times is not None:
+                self._times.add(play.values[-1], self._delays[-1])
             self._receive(play)
         self.round += 1
 

@@ -11,6 +11,7 @@ For regret:
 | limits, budget | a model of each cost, `costs` | what is not kept, or dear, is to be played least |
 | delays | pending plays count in the std, fewer rounds to use | a play teaches only after its delay |
 | | plays at random until 3 are delivered | quick results are often the bad ones |
+| time is paid for | a running play costs at least its time so far | dear plays come last, see `running` |
 
 Actions that are duels, outcomes that are clicks or counts, sums of rewards, moves with a price, costs that
 must be kept in every round from a safe seed, published noise profiles, noise of a larger std than the

@@ -233,11 +233,13 @@ class LevelSurface:
 
 def with_pending(posterior: SurrogatePosterior, pending: Ints) -> SurrogatePosterior:
     """Return the posterior where pending plays had the values expected of them: its mean is the same."""
-    if not len(pending):
-        return posterior
-    seen, one = posterior.seen, np.ones(len(pending))
-    expected = posterior.at(pending).mean
-    more = [np.append(seen.point, pending), np.append(seen.plays, one), np.append(seen.mean, expected)]
+    return with_values(posterior, pending, posterior.at(pending).mean) if len(pending) else posterior
+
+
+def with_values(posterior: SurrogatePosterior, points: Ints, values: Floats) -> SurrogatePosterior:
+    """Return the posterior where one more play of each of some points had a value, (n,)."""
+    seen, one = posterior.seen, np.ones(len(points))
+    more = [np.append(seen.point, points), np.append(seen.plays, one), np.append(seen.mean, values)]
     more += [np.append(seen.squares, 0.0 * one), np.append(seen.weight, one)]
     return SurrogatePosterior(posterior.surrogate, posterior.theta, type(seen)(*more))
 

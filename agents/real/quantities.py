@@ -17,6 +17,7 @@ from bandit_envs.basics.arguments import (
     written_as,
 )
 from bandit_envs.basics.types import Floats
+from bandit_envs.problem.setting import Setting
 
 from ..model.model import Model
 from ..named import chosen, made, name_of, require_called_with
@@ -106,7 +107,7 @@ class QuantitySpec(NamedTuple):
             parameters, cost_prior(parameters, prior if published else None), parts.noise_weight
         )
         costs: list[tuple[Surrogate, type[Values]]] = [(limit, Asinh)] * setting.num_constraints
-        if setting.budget is not None and setting.known_costs is None:
+        if cls.learns_price(setting):
             costs.append((Surrogate(parameters, cost_prior(parameters), parts.noise_weight), Logarithm))
         prior = with_line(prior) if has_costs else prior
         surrogate = Surrogate(parameters, prior, parts.noise_weight)
@@ -120,6 +121,11 @@ class QuantitySpec(NamedTuple):
             parts.chains > 0 and not (published or has_costs or setting.has_contexts or earlier is not None),
             parts,
         )
+
+    @staticmethod
+    def learns_price(setting: Setting) -> bool:
+        """Return whether the price of a play is a quantity, the last one: where it is not published."""
+        return setting.budget is not None and setting.known_costs is None
 
     def learners(self, rng: np.random.Generator) -> list[Learner]:
         """Return the learners of the reward, each cost and the price."""

@@ -14,6 +14,7 @@ from .horizon import Outlay, exchange, outlay, scores
 from .learner import Learner
 from .posterior import Predicted, SurrogatePosterior
 from .quantities import RealParts
+from .running import at_least
 
 
 class RoundFacts(NamedTuple):
@@ -26,6 +27,7 @@ class RoundFacts(NamedTuple):
     delay: float  # of feedback, in rounds
     use: float  # rounds in which that is expected to be of use
     budget: float | None  # what is left of it, without pending plays; None without one
+    least: Floats | None = None  # of the pending plays' prices, (n,); None where nothing tells them
 
 
 class HorizonRule:
@@ -45,7 +47,7 @@ class HorizonRule:
 
     def __call__(self, now: RoundFacts) -> tuple[Ints, Floats]:
         """Return some arms and their scores, (n,) each."""
-        first, *others = posteriors = [learner.posteriors[0] for learner in self._learners]
+        first, *others = posteriors = self._informed(now)
 
         def bound(found: Sequence[Predicted], points: Ints) -> Floats:
             return self._score(first, found[0], self._outlay(found[1:], points), points, now)
@@ -59,6 +61,14 @@ class HorizonRule:
         of_reward = self._learners[0]
         each = [self._score(one, one.at(points, pending), costs, points, now) for one in of_reward.posteriors]
         return arms, of_reward.averaged(each)
+
+    def _informed(self, now: RoundFacts) -> list[SurrogatePosterior]:
+        """Return the posterior of each quantity, that of the price with what running plays tell of it."""
+        found = [learner.posteriors[0] for learner in self._learners]
+        if now.least is not None:
+            values = self._learners[-1].values
+            found[-1] = at_least(found[-1], now.pending, values.bent(values.scaled(now.least))[0])
+        return found
 
     def costs(self, points: Ints) -> Outlay:
         """Return what plays of points cost, by delivered feedback."""
@@ -112,8 +122,14 @@ class Covariances:
         """
         self._update(z, posterior)
         rows = [self._place[point] for point in posterior.seen.point.tolist()]
-        first = self._rows[: len(rows)] if rows == list(range(len(rows))) else self._rows[rows]
-        return Predicted(posterior.centre + posterior.alpha @ first, self._left, self._left)
+        alpha = posterior.alpha
+        if rows == list(range(len(rows))):
+            first = self._rows[: len(rows)]
+        elif len(rows) == len(self._place):  # in another order: nothing is copied
+            first, alpha = self._rows[: len(rows)], alpha[np.argsort(rows)]
+        else:
+            first = self._rows[rows]
+        return Predicted(posterior.centre + alpha @ first, self._left, self._left)
 
     def _update(self, z: int, posterior: SurrogatePosterior) -> None:
         """Add the covariances of points that were played since."""

@@ -40,6 +40,15 @@ def test_means_are_those_of_the_posterior_and_variances_bounds_of_its_own(poster
             assert (found.variance >= free - 1e-9).all()
 
 
+def test_means_stay_those_of_the_posterior_where_its_points_are_in_another_order(posteriors):
+    kept, last = Covariances(ARMS), posteriors[-1]
+    kept.predicted(0, last)
+    order = np.array([0, 1, 2, 8, 3, 4, 5, 6, 7])
+    seen = PointValues(*(each[order] for each in last.seen))
+    found = kept.predicted(0, SurrogatePosterior(last.surrogate, last.theta, seen))
+    np.testing.assert_allclose(found.mean, last.at(np.arange(ARMS)).mean, atol=1e-10)
+
+
 def test_small_sets_are_scored_whole_and_unavailable_arms_are_not():
     offered = np.array([True, False, True, True, False, True])
     arms = Shortlist(ARMS, 1).among(0, offered, [], lambda found, points: np.zeros(ARMS))
