@@ -40,6 +40,14 @@ def test_others_can_be_ranked_beside_the_archived_trials_of_each_family(name):
     assert REFERENCE in read_archived(ARCHIVE, study).agents
 
 
+def test_the_five_tasks_were_played_as_they_are_in_the_archive_of_all():
+    paths = sorted((DOCS / "results" / "real-five").glob("*.parquet"))
+    assert len(paths) == 5
+    for path in paths:
+        found = {each["played"] for each in Result.load(path).origins}
+        assert found == {each["played"] for each in Result.load(ARCHIVE / path.name).origins}, path.stem
+
+
 @pytest.mark.parametrize("name", list(cases()))
 def test_an_archived_trial_of_each_family_is_what_its_task_gives_today(name):
     """Of random play, whose actions no processor's last bit decides."""
