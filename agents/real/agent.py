@@ -58,8 +58,8 @@ class RealAgent(ArmAgent):
         self.record = PointRecord(len(self.learners))
         self._plays: list[PlayValues] = []  # of which a change makes some stale
         self._delays: list[int] = []
-        late = self.setting.max_delay > 0
-        self._times = RunningTimes() if late and self.spec.learns_price(self.setting) else None
+        timed = self.setting.max_delay > 0 and self.spec.learns_price(self.setting)
+        self._times = RunningTimes(self.setting.max_delay) if timed else None
         self._tried: set[int] = set()
         self._spent = 0.0
         # Of plays of weight 1; 0 until the first that is stated where it is not known.

@@ -3,7 +3,8 @@
 Quick plays are delivered first, so that all that is known says that plays are cheap, and a dear one is
 repeated until the first of its kind is delivered. Where prices k and delays d of delivered plays are
 proportional, to be seen by the correlation of log k with log(d + 1/2), the price of a play that has been
-running for e rounds is at least the median of k / (d + 1/2), times e + 1/2.
+running for e rounds is at least the median of k / (d + 1/2), times e + 1/2; of a play whose feedback is lost
+e stays the first delay that is too long.
 
 With m and u^2 the mean and the variance of a value of that play, and b the bound, its value is taken to be
 
@@ -26,14 +27,16 @@ from bandit_envs.basics.types import Floats, Ints
 from .posterior import SurrogatePosterior, with_values
 
 ALIKE = 0.8  # correlation of the logarithms above which a price is taken for the time that a play takes
+ROUNDING = 1e-9  # of logarithms, which are equal where they differ by less
 FEWEST = 3  # delivered plays that tell of it
 TELLING = -2.0  # z above which a bound tells something
 
 
 class RunningTimes:
-    """Prices and delays of delivered plays."""
+    """Prices and delays of delivered plays; feedback after `max_delay` rounds is lost, and tells no more."""
 
-    def __init__(self) -> None:
+    def __init__(self, max_delay: int) -> None:
+        self._longest = max_delay + 1
         self._prices: list[float] = []
         self._delays: list[int] = []
 
@@ -45,13 +48,13 @@ class RunningTimes:
     def least_prices(self, elapsed: Ints) -> Floats | None:
         """Return lower bounds on the prices of plays that have run so many rounds, (n,); None without any."""
         price, delay = np.array(self._prices), np.array(self._delays) + 0.5
-        few = len(price) < FEWEST or not len(elapsed)
-        if few or price.min() <= 0.0 or not (np.ptp(price) and np.ptp(delay)):
+        if len(price) < FEWEST or not len(elapsed) or price.min() <= 0.0:
             return None
-        if np.corrcoef(np.log(price), np.log(delay))[0, 1] <= ALIKE:
+        logarithms = np.log(price), np.log(delay)
+        if min(map(np.ptp, logarithms)) < ROUNDING or np.corrcoef(*logarithms)[0, 1] <= ALIKE:
             return None
         rate = float(np.median(price / delay))
-        return rate * (elapsed.astype(np.float64) + 0.5)
+        return rate * (np.minimum(elapsed, self._longest) + 0.5)
 
 
 def at_least(posterior: SurrogatePosterior, points: Ints, bounds: Floats) -> SurrogatePosterior:
