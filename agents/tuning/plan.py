@@ -12,8 +12,16 @@ from typing import Annotated, Any, get_type_hints
 import numpy as np
 from sklearn.gaussian_process.kernels import Matern
 
-from bandit_envs.basics.arguments import Option, is_count, is_integer, is_number, require, written_as
-from bandit_envs.basics.options import Checked, count, not_negative, positive, whole
+from bandit_envs.basics.arguments import (
+    Option,
+    at_least,
+    is_count,
+    is_integer,
+    is_number,
+    require,
+    written_as,
+)
+from bandit_envs.basics.options import Checked, count, not_negative, positive
 
 from ..real.choice import BEST, FIRST, default_agent, model_of_values
 from ..real.values import LARGEST
@@ -31,6 +39,7 @@ LENGTH_SCALE_BOUNDS = (0.05, 5.0)  # longer ones would make features irrelevant 
 MOST_SCALED = 1e307  # size of values that are standardised; of others it is `LARGEST`
 COST = Option(f"a finite number of at most {LARGEST:g} in size", lambda x: is_number(x) and abs(x) <= LARGEST)
 STDS = (1e-100, 1e100)  # their squares, and ratios of these, are finite
+SEED = Option(at_least(0), lambda x: is_integer(x) and x >= 0)  # of any size: an `int` is an index
 SIZE = Option("a positive integer", lambda x: is_count(x) and x <= MOST_POINTS, f"at most {MOST_POINTS}")
 KINDS = ("parameters", "contexts")
 POSSIBLE = "possible"
@@ -46,7 +55,7 @@ class TunerPlan(Checked):
     agent: Any = None
     goal: str = "maximise"
     constraints: tuple[str, ...] = ()
-    seed: Annotated[int, whole(0)] = 0
+    seed: Annotated[Any, SEED] = 0
     budget: Annotated[int, SIZE] = 100
     max_pending: Annotated[int, count()] | None = None
     num_arms: Annotated[int, SIZE] = 1024
@@ -232,7 +241,7 @@ class TunerPlan(Checked):
 
         Other ranges replace those of the same parameters; the rule which are possible is given again.
         """
-        hints = {**get_type_hints(cls), "agent": SAVED_AGENT}
+        hints = {**get_type_hints(cls), "agent": SAVED_AGENT, "seed": int}
         types = {each.name: hints[each.name] for each in fields(cls) if each.init and each.name != POSSIBLE}
         given: dict[str, Any] = {kind: Space.from_data(kind, data[kind]) for kind in KINDS}
         others = {name: each for name, each in data.items() if name not in (*KINDS, POSSIBLE)}

@@ -183,7 +183,8 @@ CONTEXTS = {"size": Log(10, 1000), "site": Categorical(["a", "b"])}
 @pytest.mark.parametrize("name", ["gp-bucb", "gp-ts", "gp-ucb-sdf", "random"])
 @pytest.mark.parametrize("standardise", [True, False])
 def test_a_saved_tuner_goes_on_exactly(name, standardise, tmp_path):
-    tuner = Tuner(SPACE, agent=name, num_arms=64, standardise=standardise, goal="minimise", max_pending=4)
+    given = {"agent": name, "num_arms": 64, "standardise": standardise, "seed": 2**100}
+    tuner = Tuner(SPACE, **given, goal="minimise", max_pending=4)
     tuner.add({"rate": 1e-3, "depth": 5, "kernel": "rbf", "momentum": 0.123}, 0.5)
     run(tuner, loss, 9, workers=3)
     tuner.drop(min(tuner.pending))
