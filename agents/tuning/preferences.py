@@ -134,7 +134,7 @@ class PreferenceTuner:
         self.points += new
         index = self.points.index(pair[0]), self.points.index(pair[1])
         self.questions.append(Question(index, outcome, len(self.questions) + 1, asked=False))
-        self._note(len(self.questions) - 1)
+        self.order.append(len(self.questions) - 1)
         if new:
             self._player = self._resumed()
 
@@ -178,14 +178,11 @@ class PreferenceTuner:
     def _parameters(self, pair: tuple[int, int]) -> tuple[Values, Values]:
         return dict(self.points[pair[0]]), dict(self.points[pair[1]])
 
-    def _note(self, ticket: int) -> None:
-        self.order.append(ticket)
-
     def tell(self, ticket: int, winner: str) -> None:
         """Report who won, "first", "second" or "tie", which counts as half a win of each."""
         outcome, asked = outcome_of(winner), self._pending(ticket)
         self.questions[ticket] = Question(asked.pair, outcome, len(self.questions))
-        self._note(ticket)
+        self.order.append(ticket)
 
     def drop(self, ticket: int) -> None:
         """Report that a question will not be answered."""
