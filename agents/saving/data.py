@@ -107,13 +107,14 @@ class NamedClasses(NamedTuple):
     what: str  # in messages, before the name
     base: type
     classes: Mapping[str, type]
-    remedy: str = ""  # where a class has no name
+    remedy: str  # where a class has no name
 
     def write(self, made: Any) -> dict[str, Any]:
         """Return the data of an object."""
         name = next((each for each, kind in self.classes.items() if kind is type(made)), None)
         if name is None:
-            raise ValueError(f"cannot save {self.what} {made!r}; {self.remedy}")
+            kind = type(made).__name__
+            raise ValueError(f"cannot save {self.what} {made!r} of class {kind}; {self.remedy}")
         arguments = {each: encode(getattr(made, each)) for each in types_of(type(made))}
         return {"class": name, "arguments": arguments}
 
@@ -142,7 +143,7 @@ def _laws(what: str, module: Any, base: type) -> NamedClasses:
 
 OBJECTS = {
     "kernel": NamedClasses("a kernel", Kernel, KERNELS, "use one of scikit-learn, OnColumns or TableKernel"),
-    "setting": NamedClasses("a", Setting, {"setting": Setting}),
+    "setting": NamedClasses("a", Setting, {"setting": Setting}, "use Setting itself"),
     "delay": _laws("delays", delays, delays.Delay),
     "movement": _laws("movement", movement, movement.Movement),
     "outcome": _laws("outcomes", outcomes, outcomes.OutcomeLaw),

@@ -105,7 +105,12 @@ class Weekly(Constant):
     """Not a law that a file may name."""
 
 
+class OwnSetting(Setting):
+    """Not the class that a file names."""
+
+
 REFUSED = {
+    "foreign setting": (OwnSetting(arms=np.eye(2)), "of class OwnSetting; use Setting itself"),
     "foreign law of delays": (Weekly(), r"cannot save a law of delays .*LAWS\[name\]"),
     "foreign kernel": (Mine(0.2), "cannot save a kernel Mine.*; use one of"),
     "kernel in a sum": (RBF(0.2) + Mine(0.2), "cannot save a kernel Mine.*; use one of"),
