@@ -206,7 +206,7 @@ def annotated(takes: Callable[..., Any]) -> Any:
 def annotation_of(owner: Any, name: str) -> Any:
     """Return the annotation of an argument or a field; None where type checkers alone can read it."""
     for body in owner.__mro__ if isinstance(owner, type) else [unwrap(owner)]:
-        said = vars(body).get("__annotations__", {}) if isinstance(body, type) else body.__annotations__
+        said = getattr(body, "__annotations__", {})  # of a class only its own; builtins have none
         if name in said:
             with suppress(NameError):
                 written = said[name]

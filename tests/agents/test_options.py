@@ -268,3 +268,13 @@ def test_a_builtin_is_no_agent():
         ValueError, match=r"a class with the methods reset.*, got <class 'dict'>, which has no"
     ):
         resolve_agent(dict)(SETTING)
+
+
+def test_an_agent_whose_constructor_has_no_annotations_takes_its_options():
+    class Reader:
+        def __new__(cls, setting, eps=0.1):  # and the __init__ of object, which is a builtin
+            reader = super().__new__(cls)
+            reader.eps = eps
+            return reader
+
+    assert resolve_agent((Reader, {"eps": 0.2}))(SETTING).eps == 0.2
