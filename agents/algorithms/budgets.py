@@ -12,9 +12,7 @@ from typing import Annotated, Any, Unpack
 
 import numpy as np
 
-from bandit_envs.basics.arguments import (
-    require_not_negative,
-)
+from bandit_envs.basics.arguments import require_not_negative
 from bandit_envs.basics.options import positive
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.problem.setting import Setting

@@ -13,12 +13,11 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Annotated, Any, Unpack
+from typing import Any, Unpack
 
 import numpy as np
 
 from bandit_envs.basics.arguments import require_positive
-from bandit_envs.basics.options import probability
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.kernels.gram import Gram
 from bandit_envs.problem.decisions import unit_grid
@@ -35,6 +34,7 @@ from ..options import require_arms, typed
 from ..protocol import handles
 from ..restarts.alarms import CalibratedAlarm
 from ..restarts.base import Never, Oracle, Periodic
+from ..restarts.by_name import Rate
 from ..restarts.on_alarm import PAPER_XI_SQUARED, Exploring
 from ..restarts.tails import READINGS
 from ..widths.base import LogarithmicWidth, Width
@@ -237,7 +237,7 @@ def gp_ucb_cpd(
     *,
     ridge: float | str | None = None,
     theta: float | None = None,
-    false_alarm_rate: Annotated[float, probability("it is that of a run without a change")] | None = None,
+    false_alarm_rate: Rate | None = None,
     num_trials: int | None = None,
     **options: Unpack[ChangePointOptions],
 ) -> Agent:

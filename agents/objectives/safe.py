@@ -210,7 +210,8 @@ def safe_parts(
     require(given is None, "cost_belief", f"{safely}: only delivered costs certify an arm", given)
     for name in ("standardize", "initial", "centre", "scale"):
         own = options.get(name)
-        require(not own, name, f"{safely}: rewards and costs are in prior deviations", own)
+        absent = np.ndim(own) == 0 and not own
+        require(absent, name, f"{safely}: rewards and costs are in prior deviations", own)
     _seed_of(setting, safe_seed)
     taken: CostModelOptions = {"cost_width": COST_WIDTH, **options, "standardize": False, "initial": 0}
     model, assumed = model_and_costs(setting, delta=delta, **taken)

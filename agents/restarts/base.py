@@ -9,9 +9,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from bandit_envs.basics.arguments import (
-    require_at_least_one,
-)
+from bandit_envs.basics.arguments import require_at_least_one
 from bandit_envs.basics.options import Checked, not_negative, positive
 from bandit_envs.basics.types import Bools, Ints
 from bandit_envs.problem.setting import Setting
@@ -161,7 +159,7 @@ def growing_lengths(horizon: int, extra: Callable[[int], int] | None = None) -> 
 
 def doubling_lengths(horizon: int, first: int) -> list[int]:
     """Return n_1, 2 n_1, 4 n_1, ..., cut at T: at most 1 + log2 T batches (Iwazaki & Takeno 2025)."""
-    lengths, left, latest = [], horizon, first
+    lengths, left, latest = [], horizon, int(first)
     while left:
         lengths.append(min(latest, left))
         left, latest = left - lengths[-1], 2 * latest

@@ -38,7 +38,7 @@ def _on_alarm(
     xi_squared: float = PAPER_XI_SQUARED,
     ridge: float | str | None = None,
     theta: float | Floats | None = None,
-    false_alarm_rate: float | None = None,
+    false_alarm_rate: Rate | None = None,
     reading: str = "experiments",
 ) -> MakeRestart:
     """Return the builder of "cpd", with defaults from the noise and the rate of false alarms."""

@@ -127,21 +127,19 @@ class Argument(NamedTuple):
 
     def require(self, takes: Callable[..., Any], name: str, value: Any) -> None:
         """Raise unless a value is of some alternative; without a remedy the message has the default."""
-        failed: list[Option] = []
+        words: list[str] = []
+        remedies: list[str] = []
         for options in self.alternatives:
-            for option in options:
-                if not option.holds(value):
-                    failed.append(option)
-                    break
-            else:
+            refusing = next((each for each in options if not each.holds(value)), None)
+            if refusing is None:
                 return
-        if failed:
-            remedies = [each.remedy for each in failed if each.remedy]
+            words.append(refusing.expected)
+            remedies += [each.remedy for each in (refusing, *options) if each.remedy][:1]
+        if words:
             if not remedies:
                 default = signature(takes).parameters[name].default
                 remedies = [] if default is Parameter.empty else [f"by default it is {shown(default)}"]
-            words = " or ".join(each.expected for each in failed)
-            raise ArgumentError(name, refusal(words, value, "; ".join(remedies)))
+            raise ArgumentError(name, refusal(" or ".join(words), value, "; ".join(remedies)))
 
 
 class Checked:
@@ -208,7 +206,7 @@ def annotated(takes: Callable[..., Any]) -> Any:
 def annotation_of(owner: Any, name: str) -> Any:
     """Return the annotation of an argument or a field; None where type checkers alone can read it."""
     for body in owner.__mro__ if isinstance(owner, type) else [unwrap(owner)]:
-        said = vars(body).get("__annotations__", {}) if isinstance(body, type) else body.__annotations__
+        said = getattr(body, "__annotations__", {})  # of a class only its own; builtins have none
         if name in said:
             with suppress(NameError):
                 written = said[name]

@@ -19,7 +19,7 @@ from bandit_envs.kernels.gram import Gram
 from bandit_envs.laws.derived import Derived
 from bandit_envs.laws.drawn import Drawn
 from bandit_envs.laws.functions import FunctionLaw
-from bandit_envs.laws.noise import UniformNoise
+from bandit_envs.laws.noise import Std, UniformNoise
 
 __all__ = ["AgainstBest", "DuelLaw", "PairChances", "WhoWins"]
 
@@ -137,7 +137,7 @@ class WhoWins(UniformNoise):
     The number is the round's, so all agents meet the same randomness. 1/2 is R of the outcome (Hoeffding).
     """
 
-    std: float = 0.5
+    std: Std = 0.5
 
     def draw(self, horizon: int, rng: np.random.Generator) -> Floats:
         return rng.uniform(-1.0, 1.0, horizon)

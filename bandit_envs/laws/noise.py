@@ -13,6 +13,7 @@ from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.laws.parameters import parse
 
 FINITE = "above 2, where the variance is finite"
+Std = Annotated[float, not_negative(), SQUARED_STD]
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,7 @@ class Noise(Checked, abc.ABC):
             large, and are easier. Give `std` for those.
     """
 
-    std: Annotated[float, not_negative(), SQUARED_STD] = 0.1
+    std: Std = 0.1
     share: Annotated[float, positive()] | None = None
 
     relative_bound: ClassVar[float | None] = None  # almost sure bound on |noise| in noise stds

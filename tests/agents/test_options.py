@@ -155,6 +155,7 @@ IMPOSSIBLE = {
             {"rule": "ucb", "restart": "evidence", "restart_options": {"noise_scales": scales}}
             for scales in ((), (0.0,), "wide", (1.0, np.nan), 2.0)
         ),
+        {"rule": "ucb", "restart": "cpd", "restart_options": {"false_alarm_rate": 2.0}},
     ],
     "gp-ei": [{"initial": 0.5}, {"incumbent": "best"}],
     "gp-ucb": [
@@ -201,7 +202,7 @@ IMPOSSIBLE = {
     "ratio-ucb": [{"delta": 2.0}],
     "rgp-pe": [{"eta": 1.0}, {"budget": -1.0}, {"extra": "none"}, {"delta": 0.0}, {"repeat": 2.0}],
     "rgp-ucb": [{"budget": -1.0}, {"width": "wide"}],
-    "safe-ucb": [{"standardize": True}, {"initial": 3}, {"centre": 1.0}],  # as uniform plays are unsafe
+    "safe-ucb": [{"standardize": True}, {"initial": 3}, {"centre": np.ones(2)}],  # uniform plays are unsafe
     "safeopt": [
         {"sets": "no"},
         {"lipschitz": [1.0]},
@@ -268,3 +269,13 @@ def test_a_builtin_is_no_agent():
         ValueError, match=r"a class with the methods reset.*, got <class 'dict'>, which has no"
     ):
         resolve_agent(dict)(SETTING)
+
+
+def test_an_agent_whose_constructor_has_no_annotations_takes_its_options():
+    class Reader:
+        def __new__(cls, setting, eps=0.1):  # and the __init__ of object, which is a builtin
+            reader = super().__new__(cls)
+            reader.eps = eps
+            return reader
+
+    assert resolve_agent((Reader, {"eps": 0.2}))(SETTING).eps == 0.2

@@ -50,7 +50,7 @@ def test_growing_batches_are_those_of_the_sheet():
 
 @pytest.mark.parametrize("horizon", [1, 2, 3, 7, 60, 999, 10**6])
 def test_batches_fill_the_horizon(horizon):
-    growing, doubling = growing_lengths(horizon), doubling_lengths(horizon, 5)
+    growing, doubling = growing_lengths(horizon), doubling_lengths(horizon, np.int8(5))
     assert sum(growing) == sum(doubling) == horizon
     assert min(growing) > 0 < min(doubling)
     assert len(growing) <= max(np.ceil(np.log2(max(np.log2(horizon), 1.0))), 0.0) + 1

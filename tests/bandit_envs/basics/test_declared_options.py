@@ -103,10 +103,7 @@ def test_the_words_are_those_of_the_range_and_a_remedy_or_the_default_follows():
         "size": (1, "size must be an integer of at least 2 or None, got 1; one is none"),
         "scale": (1e200, "scale must be from 1e-150 to 1e+150, got 1e+200; it is squared"),
         "level": (2.0, "level must be in (0, 1), got 2.0; by default it is 0.5"),
-        "noise": (
-            [1.0],
-            "noise must be a number or an array of one a trial, got [1.0]; by default it is 1.0",
-        ),
+        "noise": ([1.0], "noise must be a number or an array of one a trial, got [1.0]; it is a noise"),
     }
     for name, (value, words) in said.items():
         with pytest.raises(ValueError, match=f"^{re.escape(words)}$"):

@@ -107,6 +107,11 @@ def test_what_does_not_fit_duels_is_refused(keywords, match):
         bandit_envs.make(DUEL, **keywords)
 
 
+def test_the_std_of_the_number_that_decides_a_duel_is_one():
+    with pytest.raises(ValueError, match=r"^std must be 0 or positive, got -1\.0; "):
+        WhoWins(std=-1.0)
+
+
 @pytest.mark.parametrize("action", [3, [3], [1, 2, 3], [0.5, 1.0], [-1, 0], [0, 30]])
 def test_an_action_that_is_no_pair_of_arms_is_an_error(action):
     env = gym.make(DUEL).unwrapped
