@@ -277,10 +277,11 @@ def main() -> None:
     """Print both; `--write` renews the table of the page, whose last line sums up the tables of HPO-B."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--write", action="store_true", help=f"renew {SHOWN.name} of docs/real.md")
+    write = parser.parse_args().write
     print("\n".join(halves_as_markdown()))
     own = {name: task for name, task in candidates().items() if not name.startswith(TUNING)}
     lines = refused_as_markdown(own)
-    if parser.parse_args().write:
+    if write:
         header, *_, last = read_cells(SHOWN)
         write_cells([header, *cells_of(lines), last], SHOWN)
     print("\n".join(lines))

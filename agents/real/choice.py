@@ -8,7 +8,7 @@ For regret:
 | published kernel | prior around it, mean and noise too | fitted to other problems, or the law's own |
 | contexts | one model, data sets share what they share; no chains | levels differ between data sets |
 | changes | alarm by log-likelihoods, hyperparameters stay | a kernel outlives a change of the function |
-| limits, budget | a model of each cost, `costs` | what is not kept, or dear, is to be played least |
+| limits, budget | a model of each cost, `rules` | what is not kept, or dear, is to be played least |
 | delays | pending plays count in the std, fewer rounds to use | a play teaches only after its delay |
 | | plays at random until 3 are delivered | quick results are often the bad ones |
 | time is paid for | a running play costs at least its time so far | dear plays come last, see `running` |
@@ -38,7 +38,7 @@ Where the best at the end counts, for `Tuner`, the searches of scikit-learn and 
 | limits | constrained EI, learnt | EI where all costs are probably kept |
 | a budget of costs | EI per cost, learnt | dear experiments must promise more |
 
-`gpbandits exam` measures it. Transforms were compared on half of its tables, the numbers of `stuck` on its
+`gpbandits exam` measures it. Transforms were compared on half of its tables, the numbers of `anew` on its
 boxes, whose figures flatter therefore; known peaks were chosen on other seeds. What belongs to noise was
 chosen on other seeds of the functions of `benchmarks/tuning.py`.
 """

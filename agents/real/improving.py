@@ -1,7 +1,7 @@
 """The agent whose goal is the best at the end, on a finite set or a box: expected improvement.
 
 It plays argmax log E[(t(x) - t*)+], t the transformed value and t* the largest posterior mean of the points
-seen, under two transforms in turn; where values have noise, of augmented EI. See `best_at_end` for what was
+seen, under two transforms in turn; where values have noise, of augmented EI. See `choice` for what was
 chosen and why.
 """
 

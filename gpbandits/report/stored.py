@@ -18,7 +18,7 @@ from gpbandits.evaluation.statistics import Interval
 Cells = list[list[str]]  # of a table as it is printed, its heading first
 
 _TABLE = re.compile(r"^\|.*\n\|[ |:-]+(?:\n\|.*)*$", re.MULTILINE)
-_RULE = re.compile(r"[\s|:-]+")
+_RULE = re.compile(r"\|(?: *:?-{3,}:? *\|)+")
 _BETWEEN = re.compile(r"(?<!\\)\|")
 ENDS = ("_low", "_high")  # of the names of columns that hold the ends of an interval
 

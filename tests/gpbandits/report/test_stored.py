@@ -35,7 +35,7 @@ FIRST = [["agent", "regret"], [r"`a \| b`", "1"], ["", "+0.5"]]
 
 def test_tables_of_a_text_are_its_markdown_tables_in_order():
     assert tables_in(PAGE) == [FIRST, [["x"], ['2, "3"']]]
-    assert cells_of(["| 1 | 2 |"]) == [["1", "2"]]
+    assert cells_of(["| 1 | 2 |", "| - | - |"]) == [["1", "2"], ["-", "-"]]  # no rule
 
 
 def test_a_text_with_files_keeps_all_but_its_tables():
