@@ -15,7 +15,7 @@ from contextlib import suppress
 from dataclasses import fields, is_dataclass
 from functools import cache, partial
 from inspect import Parameter, isfunction, ismethod, signature, unwrap
-from numbers import Real
+from numbers import Integral, Real
 from types import NoneType, UnionType
 from typing import Annotated, Any, NamedTuple, Union, get_args, get_origin
 
@@ -145,7 +145,7 @@ class Argument(NamedTuple):
 class Checked:
     """Check the fields of a dataclass against their annotations, once it is made; defaults need no check.
 
-    It holds numpy's numbers as Python's: arithmetic with an `np.int8` overflows at 128.
+    It holds numbers of any library as Python's: arithmetic with an `np.int8` overflows at 128.
     """
 
     def __post_init__(self) -> None:
@@ -158,8 +158,8 @@ class Checked:
             if type(value) is argument.simple and argument.least < value < argument.most:
                 continue
             argument.require(kind, name, value)
-            if isinstance(value, np.number):
-                object.__setattr__(self, name, value.item())
+            if isinstance(value, Real) and type(value) not in (bool, int, float):
+                object.__setattr__(self, name, int(value) if isinstance(value, Integral) else float(value))
 
 
 @cache
