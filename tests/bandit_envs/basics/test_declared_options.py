@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Annotated, Any
 
 import numpy as np
@@ -46,7 +47,7 @@ class Part(Checked):
 
 
 ALLOWED: dict[str, list[Any]] = {
-    "rate": [0.1, 3, np.float32(0.5), np.int8(2)],
+    "rate": [0.1, 3, np.float32(0.5), np.int8(2), Fraction(1, 2)],
     "size": [2, np.int64(7), None],
     "least": [0.0, np.inf],
     "scale": [1e-150, 1e150],
@@ -71,7 +72,7 @@ REFUSED: dict[str, list[Any]] = {
     "kept": [0.0, 1.1],
     "factor": [0.9],
     "even": [3, 2.0],
-    "name": ["c", None, 1],
+    "name": ["c", None, 1, np.array(["a", "b"])],
     "noise": [np.array([1.0, 0.0]), np.array([]), [1.0, 2.0], np.array([True]), np.ones((1, 2))],
     "width": [np.array([-1.0]), "a"],
     "switch": ["no", 1, None],
@@ -82,7 +83,7 @@ REFUSED: dict[str, list[Any]] = {
 def test_a_value_that_an_annotation_allows_is_kept_as_pythons(name):
     for value in ALLOWED[name]:
         kept = getattr(Part(**{name: value}), name)
-        assert not isinstance(kept, np.number)
+        assert not isinstance(kept, np.number | Fraction)
         np.testing.assert_array_equal(kept, value)
         require_annotated(Part, {name: value})
 
