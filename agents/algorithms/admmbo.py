@@ -109,8 +109,8 @@ class ADMMBO(ArmAgent):
         """Expected improvement of the phase's subproblem, (A,); equal scores for the first plays."""
         arms = np.arange(len(self._places))
         if self.stopped:
-            told = self.available()[0, self._arms(self.everything[REWARD])]
-            return (arms == self.incumbent(told)).astype(np.float64)
+            eligible = self.available()[0, self._arms(self.everything[REWARD])]
+            return (arms == self.incumbent(eligible)).astype(np.float64)
         if self.phase == OPENING:
             return np.zeros(len(arms))
         mean, std = self.processes[self.phase].believed(context)

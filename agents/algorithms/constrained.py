@@ -32,6 +32,7 @@ from ..protocol import handles
 from ..widths.by_name import improved_width
 
 FIRST = 5  # uniform plays from which prior means and amplitudes are taken
+Inner = Annotated[str, one_of("ucb", "thompson")]
 
 
 @handles("delay", "context", "constraint", "box", "availability", "horizon")
@@ -40,7 +41,7 @@ def gp_ucb_noiseless_constraints(
     *,
     psi: str = "exponential",
     psi_options: dict[str, float] | None = None,
-    inner: Annotated[str, one_of("ucb", "thompson")] = "ucb",
+    inner: Inner = "ucb",
     delta: float = 0.1,
     gamma: Any = "realised",
     num_trials: int | None = None,
@@ -71,7 +72,7 @@ def gp_ucb_noisy_constraints(
     setting: Setting,
     *,
     step: float | None = None,
-    inner: Annotated[str, one_of("ucb", "thompson")] = "ucb",
+    inner: Inner = "ucb",
     delta: float = 0.1,
     gamma: Any = "realised",
     num_trials: int | None = None,

@@ -177,9 +177,9 @@ def require_seed(name: str, value: Any) -> None:
 
 
 class Option(NamedTuple):
-    """What messages say that an argument must be, whether a value is so, and the remedy where it is not.
+    """A requirement on an argument: its words in a message, its test of a value, and the remedy.
 
-    A float strictly between `least` and `most` is so; that is found without a call.
+    A float strictly between `least` and `most` passes; that is found without a call.
     """
 
     expected: str
@@ -189,7 +189,7 @@ class Option(NamedTuple):
     most: float = -math.inf
 
     def require(self, name: str, value: Any) -> None:
-        """Raise unless the value is so."""
+        """Raise unless the value passes."""
         if not self.holds(value):
             raise ArgumentError(name, refusal(self.expected, value, self.remedy))
 

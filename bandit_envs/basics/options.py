@@ -2,8 +2,8 @@
 
     eps: Annotated[float, positive("it is a regret")] = 0.1
 
-Text is no switch and a list no number: a plain `bool` or `float` declares something, too. A dataclass that is
-`Checked` is held against its annotations when it is made, a function by `require_annotated` before its call.
+A plain `bool` or `float` is a declaration, too: text is no switch, and a list no number. A `Checked`
+dataclass is checked when it is made; a function's arguments are, by `require_annotated`, before its call.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ KINDS: dict[Any, Option] = {
 
 
 class Argument(NamedTuple):
-    """What an argument may be: one of several alternatives, each an option or more; anything, if none.
+    """Alternatives of an argument: a value must pass all options of one; where there are none, all pass.
 
     A value of the type `simple` strictly between `least` and `most` is allowed; that is found without a call.
     """
