@@ -209,7 +209,7 @@ def safe_parts(
     given, safely = options.get("cost_belief"), "left out where every play is to be safe"
     require(given is None, "cost_belief", f"{safely}: only delivered costs certify an arm", given)
     for name in ("standardize", "initial", "centre", "scale"):
-        own = options.get(name)
+        own: Any = options.get(name)
         absent = np.ndim(own) == 0 and not own
         require(absent, name, f"{safely}: rewards and costs are in prior deviations", own)
     _seed_of(setting, safe_seed)

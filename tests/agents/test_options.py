@@ -274,7 +274,7 @@ def test_a_builtin_is_no_agent():
 def test_an_agent_whose_constructor_has_no_annotations_takes_its_options():
     class Reader:
         def __new__(cls, setting, eps=0.1):  # and the __init__ of object, which is a builtin
-            reader = super().__new__(cls)
+            reader: Any = super().__new__(cls)
             reader.eps = eps
             return reader
 
