@@ -213,7 +213,8 @@ class Range(NamedTuple):
 
     def holds(self, value: Numbers) -> bool:
         """Return whether all of some numbers, at least one, are in the range; NaN is in none, nor is text."""
-        values = np.asarray(float(value) if is_number(value) else value)  # a fraction is no number to numpy
+        large = type(value) is int and is_number(value)  # beyond 64 bits it is no number to numpy
+        values = np.asarray(float(value) if large else value)
         if values.dtype.kind not in "iuf" or not values.size:
             return False
         above = values > self.least if self.open_below else values >= self.least

@@ -157,9 +157,10 @@ class Checked:
             argument = _argument(kind, name)
             if type(value) is argument.simple and argument.least < value < argument.most:
                 continue
+            if type(value) not in (bool, int, float) and _is_real(value):
+                value = int(value) if isinstance(value, Integral) else float(value)
+                object.__setattr__(self, name, value)
             argument.require(kind, name, value)
-            if isinstance(value, Real) and type(value) not in (bool, int, float):
-                object.__setattr__(self, name, int(value) if isinstance(value, Integral) else float(value))
 
 
 @cache
