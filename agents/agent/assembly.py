@@ -146,6 +146,17 @@ def each_trial(make: Callable[[int], A], num_trials: int | None) -> A | TrialLis
     return TrialList([make(i) for i in range(num_trials)])
 
 
+def each_model(model: Model, make: Callable[[Model], A], num_trials: int | None) -> A | TrialList:
+    """Return the agent of trial 0, or a batch of B agents, each made from the model of its trial."""
+    _require_per_trial(model, num_trials)
+    return each_trial(lambda trial: make(model.of_trial(trial)), num_trials)
+
+
+def _require_per_trial(model: Model, num_trials: int | None) -> None:
+    for name in PER_TRIAL:
+        require_one_a_trial(name, getattr(model, name), num_trials or 1)
+
+
 def of_trial(info: dict[str, Any], trial: int) -> dict[str, Any]:
     """Return one trial's entries of the `info` of a batch, nested dicts included."""
     return {
@@ -181,8 +192,7 @@ def assemble(
     its own kernel or has its own points, as on a box. `parts` are a belief, an incumbent and the others, see
     `GPAgent`.
     """
-    for name in PER_TRIAL:
-        require_one_a_trial(name, getattr(model, name), num_trials or 1)
+    _require_per_trial(model, num_trials)
     require_repeatable(model, rule_of(model), parts)
     given = {"rule_of": rule_of, **repeating(model, parts)}
     if not model.setting.continuous and model.learning is None:

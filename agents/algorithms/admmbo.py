@@ -15,7 +15,7 @@ from bandit_envs.problem.feedback import Feedback
 from bandit_envs.problem.setting import Setting
 
 from ..acquisition.improvement import log_expected_improvement
-from ..agent.assembly import TrialList, each_trial
+from ..agent.assembly import TrialList, each_model
 from ..agent.assumptions import FORM
 from ..agent.gp_agent import TIE
 from ..agent.single_trial import ArmAgent
@@ -237,7 +237,7 @@ def admmbo(
     model, assumed = each_with_own_noise(of_reward, constraint_noise_std, standardize=False)
     if model.learning is not None:
         model = replace(model, form=model.form or FORM)
-    return each_trial(lambda i: ADMMBO(model.of_trial(i), assumed, rho, steps, shared), num_trials)
+    return each_model(model, lambda each: ADMMBO(each, assumed, rho, steps, shared), num_trials)
 
 
 def _pair(name: str, given: Pair | None, default: Pair) -> Pair:

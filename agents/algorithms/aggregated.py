@@ -13,7 +13,7 @@ from bandit_envs.laws.delays import DelayByArm
 from bandit_envs.problem.feedback import Feedback
 from bandit_envs.problem.setting import Setting
 
-from ..agent.assembly import TrialList, each_trial
+from ..agent.assembly import TrialList, each_model
 from ..agent.single_trial import ArmAgent
 from ..model.choice import argmax_with_ties
 from ..model.defaults import ModelOptions
@@ -148,11 +148,10 @@ def gp_ucb_aggregated(
     require_once(options, "sums tell of no arm")
     model, known = Model.of(setting, **options), chances_of(setting, chances)
 
-    def of_trial(trial: int) -> AggregatedUCB:
-        own = model.of_trial(trial)
+    def make(own: Model) -> AggregatedUCB:
         return AggregatedUCB(own, known, make_width(width, own, delta, gamma=gamma))
 
-    return each_trial(of_trial, num_trials)
+    return each_model(model, make, num_trials)
 
 
 def chances_of(setting: Setting, given: Any = None) -> Floats:

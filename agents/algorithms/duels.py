@@ -20,7 +20,7 @@ from bandit_envs.problem.setting import Setting
 
 from ..acquisition import duels
 from ..acquisition.duels import Contest, DuelRule, MultiSBM
-from ..agent.assembly import TrialList, each_trial
+from ..agent.assembly import TrialList, each_model
 from ..agent.single_trial import ArmAgent
 from ..beliefs.preferences import LikelihoodSet, Preferences
 from ..model.defaults import DefaultBound
@@ -146,7 +146,7 @@ def duellist(
         require_not_negative("width", half, "it multiplies a standard deviation")
     require_probability("delta", delta)
     model = Model.of(setting, **options)
-    return each_trial(lambda trial: make(model.of_trial(trial), width=half, delta=delta), num_trials)
+    return each_model(model, partial(make, width=half, delta=delta), num_trials)
 
 
 @handles("delay", "context", "duel")

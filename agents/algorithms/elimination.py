@@ -29,7 +29,7 @@ from bandit_envs.problem.setting import Setting
 from ..acquisition.by_name import Always, Among
 from ..acquisition.candidates import Rule
 from ..acquisition.rules import AnyArm, PosteriorVariance
-from ..agent.assembly import Agent, TrialList, assemble, each_trial
+from ..agent.assembly import Agent, TrialList, assemble, each_model
 from ..agent.single_trial import ArmAgent
 from ..beliefs.base import Belief
 from ..beliefs.delivered import Delivered
@@ -287,4 +287,4 @@ def sup_kernel_ucb(
     require_once(options, "stages choose plays")
     model, own = Model.of(setting, **options), "plain" if band is None else band
     band_of = partial(_band_of, own, delta, setting.horizon)
-    return each_trial(lambda trial: SupKernelUCB(model.of_trial(trial), band_of), num_trials)
+    return each_model(model, partial(SupKernelUCB, band_of=band_of), num_trials)

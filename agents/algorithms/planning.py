@@ -17,7 +17,7 @@ from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.problem.setting import Setting
 
 from ..acquisition.robust import CorruptedRewards
-from ..agent.assembly import TrialList, each_trial
+from ..agent.assembly import TrialList, each_model
 from ..agent.gp_agent import TIE
 from ..agent.single_trial import HERE, PlanningAgent, plain_model
 from ..beliefs.base import make_posterior
@@ -142,7 +142,7 @@ def rgp_pe(
     model = plain_model(setting, **options)
     gain = np.max(make_gamma("bound", model)(np.array([model.setting.horizon]), np.zeros(1)))
     given = most, eta, math.log(eta) / (2.0 * gain), extra, delta
-    return each_trial(lambda trial: RGPPE(model.of_trial(trial), *given), num_trials)
+    return each_model(model, lambda each: RGPPE(each, *given), num_trials)
 
 
 WIDTH = 2.0**0.5  # b of the authors' experiments
@@ -256,4 +256,4 @@ def rahbo(
             the sample variance of the k values, as in the authors' code ("code").
     """
     model = plain_model(setting, **options)
-    return each_trial(lambda i: RAHBO(model.of_trial(i), alpha, repeats, explore, reading), num_trials)
+    return each_model(model, lambda each: RAHBO(each, alpha, repeats, explore, reading), num_trials)

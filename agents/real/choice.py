@@ -51,9 +51,8 @@ import numpy as np
 
 from bandit_envs.problem.setting import Setting
 
-from ..agent.assembly import PER_TRIAL, TrialList, each_trial
+from ..agent.assembly import TrialList, each_model
 from ..model.model import Model
-from ..options import require_one_a_trial
 from .agent import RealAgent
 from .earlier import EarlierTasks
 from .priors import understood
@@ -101,9 +100,7 @@ def real_agent(
     earlier: EarlierTasks | None = None,
 ) -> RealAgent | TrialList:
     """Return the agent of one trial, or a batch of B, with a model that is published or the default."""
-    for name in PER_TRIAL:
-        require_one_a_trial(name, getattr(model, name), num_trials or 1)
-    return each_trial(lambda i: RealAgent(model.of_trial(i), published, parts, earlier), num_trials)
+    return each_model(model, lambda each: RealAgent(each, published, parts, earlier), num_trials)
 
 
 MOST = 200  # latest results that a kernel, or a chance of success, is learnt from: a fit of n takes O(n^3)

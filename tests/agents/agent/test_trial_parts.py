@@ -83,6 +83,19 @@ def test_another_number_of_numbers_than_of_trials_is_an_error_that_names_the_arg
         agents.make("asy-ts", FINITE, num_trials=trials, noise_std=NUMBERS, **learning)
 
 
+@pytest.mark.parametrize("trials", [None, 2, 4])
+@pytest.mark.parametrize(
+    "name", ["sup-kernel-ucb", "rahbo", "rgp-pe", "admmbo", "gp-ucb-aggregated", "mr-lpf"]
+)
+def test_agents_that_play_each_trial_apart_take_as_many_numbers_as_trials(name, trials):
+    """Four numbers for three trials were taken, and two were an IndexError."""
+    duel, aggregated = name == "mr-lpf", name == "gp-ucb-aggregated"
+    setting = Setting(arms=FINITE.arms, horizon=12, duel=duel, aggregated=aggregated)
+    with pytest.raises(ValueError, match=r"rkhs_bound must be a number or . of them, one a trial, got"):
+        agents.make(name, setting, num_trials=trials, rkhs_bound=NUMBERS)
+    agents.make(name, setting, num_trials=3, rkhs_bound=NUMBERS)
+
+
 @dataclass(frozen=True)
 class Biased:
     """The posterior mean and a bonus an arm."""
