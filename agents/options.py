@@ -24,7 +24,6 @@ from bandit_envs.basics.arguments import (
 )
 from bandit_envs.basics.options import PerTrial as PerTrial
 from bandit_envs.basics.options import annotated, annotation_of, probability, require_annotated
-from bandit_envs.basics.options import require_one_a_trial as require_one_a_trial
 from bandit_envs.basics.types import Floats
 
 

@@ -9,12 +9,13 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from bandit_envs.basics.options import require_one_a_trial
 from bandit_envs.basics.types import Floats, Ints
 
 from ..acquisition.candidates import Rule
 from ..model.choice import Recommendation
 from ..model.model import Model
-from ..options import require_one_a_trial, require_trials, seeds_of
+from ..options import require_trials, seeds_of
 from ..protocol import BaseAgent, adapted
 from ..restarts.alarms import CalibratedAlarm
 from ..stopping.by_name import Stops, joined_stops
