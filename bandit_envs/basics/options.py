@@ -145,7 +145,7 @@ class Argument(NamedTuple):
 class Checked:
     """Check the fields of a dataclass against their annotations, once it is made; defaults need no check.
 
-    It holds numbers of any library as Python's: arithmetic with an `np.int8` overflows at 128.
+    It holds numbers of other libraries as Python's: arithmetic with an `np.int8` overflows at 128.
     """
 
     def __post_init__(self) -> None:
@@ -157,7 +157,8 @@ class Checked:
             argument = _argument(kind, name)
             if type(value) is argument.simple and argument.least < value < argument.most:
                 continue
-            if type(value) not in (bool, int, float) and _is_real(value):
+            foreign = isinstance(value, np.number) or not isinstance(value, int | float)
+            if foreign and _is_real(value):
                 value = int(value) if isinstance(value, Integral) else float(value)
                 object.__setattr__(self, name, value)
             argument.require(kind, name, value)
