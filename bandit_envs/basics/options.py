@@ -71,9 +71,9 @@ def count(remedy: str = "") -> Option:
 
 
 def one_of(*names: str) -> Option:
-    """Declare one of some names."""
+    """Declare one of some names, of a `str`, whose kind is checked first."""
     expected = " or ".join(f'"{name}"' for name in names)
-    return Option(expected, lambda value: isinstance(value, str) and value in names)
+    return Option(expected, lambda value: value in names)
 
 
 def _is_real(value: Any) -> bool:
