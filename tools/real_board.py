@@ -23,9 +23,7 @@ WHO = "agents that are recommended, references, and some of other libraries"
 FORMER = '`composed` is `gp-agent` before it was made for these tasks, today `gp-agent` with `rule="ucb"`. '
 FORMER += (
     "Under Five stand tasks of four families on which BoTorch plays too: they were chosen by name before it "
-    "had played any. Times of `gp-agent` are too large on tasks that it played again beside a dozen other "
-    "processes (repeat, late, everything, tuning, laboratory, sensors, Five): alone it takes 3 ms a round on "
-    "`digits-repeat` and 4.5 on `crossed-barrel`."
+    "had played any."
 )
 NONE, ALONE = "not measured yet", "played by `gp-agent` and random play alone, so far"
 SLOW = "they take 50 ms a round and more"
