@@ -112,7 +112,7 @@ class Bent(Values):
         self._take(zero, square, means)
         z = self.scaled(means)
         self._least = float(z.min()) - 1.0
-        if heights and not (self._several or self.trusted) and len(z) >= FEWEST and self._least < -1.0:
+        if heights and not self._several and len(z) >= FEWEST and self._least < -1.0:
             self.alpha = max(self._alphas, key=lambda alpha: self._height(alpha, z, heights))
 
     def _height(self, alpha: float, z: Floats, heights: Sequence[Height]) -> float:

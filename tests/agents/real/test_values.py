@@ -76,13 +76,14 @@ def test_moments_are_those_of_draws(name):
         assert found[1][i] == pytest.approx(z.var(), rel=0.05)
 
 
+@pytest.mark.parametrize("variance", [None, 1.0])
 @pytest.mark.parametrize("alpha", ALPHAS)
-def test_the_alpha_of_the_law_is_found(alpha):
+def test_the_alpha_of_the_law_is_found_beside_a_published_model_too(alpha, variance):
     """Without the Jacobian the strongest compression would always win, as it makes all values small."""
     t = np.random.default_rng(0).standard_normal(400)
     t -= np.median(t)
     means = STRAIGHT["bent"](t, alpha) if alpha else t
-    values = Bent(False, None)
+    values = Bent(False, variance)
     values.learn(of_arms(means), [lambda each: -0.5 * len(each) * np.log(each @ each / len(each))])
     assert values.alpha == alpha
 
