@@ -110,7 +110,10 @@ class GPBanditSearchCV(BaseSearchCV):
         while left > 0 and not (
             self.stopping is not None and self.tuner_.experiments and self.tuner_.may_stop()
         ):
-            asked = self._asked(min(left, self.batch_size), ranges)
+            asked: list[tuple[int, Values]] = []
+            with suppress(NothingLeft):
+                while len(asked) < min(left, self.batch_size):
+                    asked.append(self.tuner_.ask(only=ranges.entries))
             if not asked:
                 break
             left -= len(asked)
@@ -123,7 +126,8 @@ class GPBanditSearchCV(BaseSearchCV):
                     self.tuner_.fail(ticket, f"its score was {score}")
                 if self.verbose > 0:
                     self._print(candidate, score)
-        fits.require_any()
+        if not fits.scored and fits.error is not None:
+            raise fits.error
 
     def _print(self, candidate: Values, score: float) -> None:
         """Print a candidate and its score like scikit-learn's single fits."""
@@ -132,14 +136,6 @@ class GPBanditSearchCV(BaseSearchCV):
         record = "" if best is None else f", best={best:.3f}"
         chosen = ", ".join(f"{name}={candidate[name]}" for name in sorted(candidate))
         print(f"[{done}/{self.n_iter}] END {chosen}; score={score:.3f}{record}")
-
-    def _asked(self, number: int, ranges: "SearchRanges") -> list[tuple[int, Values]]:
-        """Return so many untried candidates with their tickets, or fewer if there are no more."""
-        asked: list[tuple[int, Values]] = []
-        with suppress(NothingLeft):
-            while len(asked) < number:
-                asked.append(self.tuner_.ask(only=ranges.entries))
-        return asked
 
 
 class _OneSplit:
@@ -158,7 +154,7 @@ class _Fits:
 
     def __init__(self, evaluate: Callable[..., Values], splits: _OneSplit, refit: Any, error_score: Any):
         self._evaluate, self._splits, self._refit, self._error_score = evaluate, splits, refit, error_score
-        self._scored, self._error = False, None
+        self.scored, self.error = False, None
 
     def scores(self, candidates: list[Values]) -> list[float]:
         """Return the mean test score of each candidate, NaN for one whose fits failed."""
@@ -167,20 +163,14 @@ class _Fits:
         except ValueError as error:
             if self._error_score == "raise" or FAILED not in str(error):
                 raise
-            self._error = error
+            self.error = error
             warnings.warn(f"all fits failed with {candidates}:{error}", stacklevel=6)
             return [nan] * len(candidates)
-        self._scored = True
+        self.scored = True
         column = "mean_test_score" if "mean_test_score" in results else f"mean_test_{self._refit}"
         words = "the name of the metric to maximise, where there are several"
         require(column in results, "refit", words, self._refit)
         return [float(score) for score in results[column][-len(candidates) :]]
-
-    def require_any(self) -> None:
-        """Raise scikit-learn's error if the fits of all candidates failed."""
-        if not self._scored:
-            assert self._error is not None
-            raise self._error
 
 
 class SearchRanges:

@@ -230,6 +230,5 @@ def make_search(given: Any) -> Search:
         names = [field.name for field in fields(QuasiRandom)]
         require({*given} <= {*names}, "search", f"None, a Search or options among {', '.join(names)}", given)
         return QuasiRandom(**given)
-    if not isinstance(given, Search):
-        raise ValueError(f"search must be None, options of QuasiRandom or a Search, got {given!r}")
+    require(isinstance(given, Search), "search", "None, options of QuasiRandom or a Search", given)
     return given

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
 import gymnasium as gym
@@ -105,7 +105,12 @@ def train_policy(
     known = sizes | TRAINING[algorithm] if algorithm in TRAINING else {}
     recipe = Recipe(chosen, known | options, box, seen)
     shaping = {name: value for name, value in recipe.options.items() if name in ("policy", "policy_kwargs")}
-    _check_kept({"algorithm": algorithm, "observation": seen, **shaping})
+    for name, value in {"algorithm": algorithm, "observation": seen, **shaping}.items():
+        try:
+            json.dumps(value)
+        except TypeError as error:  # now rather than after the training
+            kept = f"made of text and numbers, which a file can keep, got {value!r}"
+            raise ValueError(f"{name} must be {kept}; use names and Python's own numbers") from error
     recipe.check()
     with preserved_generators():
         envs = _training_envs(environment, problem, keywords, recipe, num_envs, one_word(seed))
@@ -157,30 +162,17 @@ def _training_envs(
     else:
         if isinstance(bare := make(environment, **keywords).unwrapped, BanditEnv):
             warn_if_blind(bare.problem, make_summary(recipe.observation, bare.setting).space)
-        envs = DummyVecEnv([_maker(environment, keywords, recipe)] * num_envs)
+
+        def one() -> gym.Env:
+            env = TrainingSeeds(make(environment, **keywords))
+            setting = env.get_wrapper_attr("setting")
+            summary, unit = make_summary(recipe.observation, setting), published_unit(setting) or 1.0
+            summary.unit = unit
+            return _Played(SummaryObservation(env, summary), Plays(setting, recipe.box), unit)
+
+        envs = DummyVecEnv([one] * num_envs)
         envs.seed(seed)
     return envs
-
-
-def _maker(environment: EnvLike, keywords: dict[str, Any], recipe: Recipe) -> Callable[[], gym.Env]:
-    def one() -> gym.Env:
-        env = TrainingSeeds(make(environment, **keywords))
-        setting = env.get_wrapper_attr("setting")
-        summary, unit = make_summary(recipe.observation, setting), published_unit(setting) or 1.0
-        summary.unit = unit
-        return _Played(SummaryObservation(env, summary), Plays(setting, recipe.box), unit)
-
-    return one
-
-
-def _check_kept(description: dict[str, Any]) -> None:
-    """Raise, before the training and not after it, for values that `Policy.save` could not write."""
-    for name, value in description.items():
-        try:
-            json.dumps(value)
-        except TypeError as error:
-            kept = f"made of text and numbers, which a file can keep, got {value!r}"
-            raise ValueError(f"{name} must be {kept}; use names and Python's own numbers") from error
 
 
 def _plain(value: Any) -> Any:

@@ -208,7 +208,11 @@ class Stopping:
         for label, rule in self._rules[i].items():
             if self._after[label][i] == NEVER:
                 self.verdicts[i][label] = verdict = rule(candidates)
-                self._note(label, i, candidates, verdict)
+                passed = self._passed[label]
+                passed[i] = passed[i] + 1 if verdict.stop else 0
+                if passed[i] == self._patience:
+                    self._after[label][i] = candidates.plays
+                    self._play[label][i] = self._round(i, candidates, verdict.best)
 
     def stops(self, single: bool) -> Stops:
         """Return the first stops; without an axis of trials if `alone`."""
@@ -222,13 +226,6 @@ class Stopping:
             for name in ("price", "eps")
         )
         return Stops(after, play, best[:, at], prices, promises)
-
-    def _note(self, label: str, i: int, candidates: StoppingCandidates, verdict: StopVerdict) -> None:
-        passed = self._passed[label]
-        passed[i] = passed[i] + 1 if verdict.stop else 0
-        if passed[i] == self._patience:
-            self._after[label][i] = candidates.plays
-            self._play[label][i] = self._round(i, candidates, verdict.best)
 
     def _round(self, i: int, candidates: StoppingCandidates, candidate: int | None) -> int:
         return NEVER if candidate is None else self._first[i][int(candidates.point[candidate])]

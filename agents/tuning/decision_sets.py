@@ -40,21 +40,17 @@ class RoundedSearch:
 
     def __call__(self, unit_surface: UnitSurface, rng: np.random.Generator) -> Pool:
         """Search; while all open scores are equal, no play is better than others to look beside."""
-        feasibility = self.feasibility or FeasibilityFilter(self.space)
-        snapped: Any = RoundedSurface(in_ranges(unit_surface, self.space), self.space, feasibility)
+        snapped: Any = RoundedSurface(in_ranges(unit_surface, self.space), self.space, self.feasibility)
         pool = self.search(snapped, rng)
         if snapped.level:
-            return feasibility.settled(snapped.first)
+            return snapped.feasibility.settled(snapped.first)
         if len(snapped.anchors):
-            pool = joined(snapped.survey(self._neighbours(snapped.anchors, rng)), pool)
-        return feasibility.settled(pool)
-
-    def _neighbours(self, anchors: Floats, rng: np.random.Generator) -> Floats:
-        """Return each point with one parameter redrawn, (m, d) -> (changed m, d)."""
-        points = np.repeat(anchors, self.changed, axis=0)
-        one = rng.integers(len(self.space.kinds), size=len(points))
-        fresh = rng.random(points.shape)
-        return np.where(self.space.parameter_of_feature == one[:, None], fresh, points)
+            points = np.repeat(snapped.anchors, self.changed, axis=0)  # each with one parameter redrawn
+            one = rng.integers(len(self.space.kinds), size=len(points))
+            fresh = rng.random(points.shape)
+            changed = np.where(self.space.parameter_of_feature == one[:, None], fresh, points)
+            pool = joined(snapped.survey(changed), pool)
+        return snapped.feasibility.settled(pool)
 
 
 class RoundedSurface:
@@ -80,7 +76,9 @@ class RoundedSurface:
         arms = self.feasibility.placed(self.space.snap(unit))
         if self.first is None:
             arms = np.vstack([arms, self.feasibility.listed(arms)])
-        pool = self.feasibility.closing(self.unit_surface.survey(arms))
+        pool = self.unit_surface.survey(arms)
+        if not self.feasibility.open:
+            pool = pool._replace(scores=self.feasibility.closed(pool.arms, pool.scores))
         found = pool.scores[pool.scores > -np.inf]
         equal = len(found) > 0 and found.min() == found.max()
         self.level = equal and (self.first is None or self.level)

@@ -73,13 +73,6 @@ class FeasibilityFilter:
         """True if all points are open, except those that are not tried again."""
         return all(each is None for each in (self._belief, self.possible, self._only))
 
-    def probability(self, arms: Floats) -> Floats:
-        """Return the probability of success, (n, d) -> (n,)."""
-        if self._belief is None:
-            return np.ones(len(arms))
-        context = np.broadcast_to(self._context, (len(arms), len(self._context)))
-        return self._belief.probability(np.hstack([context, arms]))
-
     def chance(self, arms: Floats) -> Floats:
         """Return the probability of success, -1 where a point may not be tried at all, (n, d) -> (n,)."""
         allowed: Bools = np.logical_and.reduce((arms >= -SAME) & (arms <= 1.0 + SAME), axis=1)
@@ -88,9 +81,10 @@ class FeasibilityFilter:
                 allowed[allowed] = rule.mask(arms[allowed])
         if self._over is not None and allowed.any():
             allowed[allowed] = self._over.query(arms[allowed], p=np.inf)[0] > SAME
-        chance = np.full(len(arms), -1.0)
-        if allowed.any():
-            chance[allowed] = 1.0 if self._belief is None else self.probability(arms[allowed])
+        chance, possible = np.where(allowed, 1.0, -1.0), arms[allowed]
+        if self._belief is not None and len(possible):
+            context = np.broadcast_to(self._context, (len(possible), len(self._context)))
+            chance[allowed] = self._belief.probability(np.hstack([context, possible]))
         return chance
 
     def admits(self, arms: Floats) -> Bools:
@@ -108,10 +102,6 @@ class FeasibilityFilter:
         if others.max(initial=-1.0) >= 0.0:
             chance[list(tried)] = -1.0
         return chance >= min(self.bar, chance.max())
-
-    def closing(self, pool: Pool) -> Pool:
-        """Return the candidates, with scores of minus infinity where closed."""
-        return pool if self.open else pool._replace(scores=self.closed(pool.arms, pool.scores))
 
     def closed(self, arms: Floats, scores: Floats) -> Floats:
         """Return scores of points, (n, d) and (n,), with minus infinity where closed."""

@@ -96,21 +96,18 @@ class TunerPlayer:
         costs 0. Because of the doubling agents observe a history about twice in total, however long it is.
         """
         fresh = rounds[self.known :]
-        doubled = self.arrived + _arrivals(fresh) >= max(1, 2 * self.num_scaled)
-        if self.plan.standardise and (doubled or self._unscaled_by(fresh)):
+        arrivals = [arrival for each in fresh for arrival in each.arrivals]
+        doubled = self.arrived + len(arrivals) >= max(1, 2 * self.num_scaled)
+        differ = self.equal is not None and any(each.value != self.equal for each in arrivals)
+        costs = self._costs(arrivals)
+        if self.plan.standardise and (doubled or differ or (self.costless & (costs != 0.0)).any()):
             return True
         contexts = [context, *(each.context for each in fresh)]
         return not self.decision_set.has([each.parameters for each in fresh], contexts, only)
 
-    def _unscaled_by(self, fresh: Sequence[TunerRound]) -> bool:
-        """Return True if a value differs from all earlier, equal ones, or a cost from all earlier zeros."""
-        arrivals = [arrival for each in fresh for arrival in each.arrivals]
-        differ = any(each.value != self.equal for each in arrivals) if self.equal is not None else False
-        return differ or any(np.any(self.costless & (np.array(each.costs) != 0.0)) for each in arrivals)
-
     def mark_seen(self, rounds: Sequence[TunerRound]) -> None:
         """Note that these rounds do not outgrow the player: only later ones are looked at again."""
-        self.arrived += _arrivals(rounds[self.known :])
+        self.arrived += sum(len(each.arrivals) for each in rounds[self.known :])
         self.known = max(self.known, len(rounds))
 
     def catch_up(self, rounds: Sequence[TunerRound]) -> TunerPlayer:
@@ -270,7 +267,3 @@ class TunerPlayer:
 def _chooses(recommend: Callable[..., Any]) -> bool:
     """Return True if an agent's `recommend` can be restricted to some actions."""
     return "among" in inspect.signature(recommend).parameters
-
-
-def _arrivals(rounds: Sequence[TunerRound]) -> int:
-    return sum(len(each.arrivals) for each in rounds)

@@ -57,11 +57,6 @@ class Reports:
         if not (self._bar or self._writes or self.callback or LOG.isEnabledFor(logging.INFO)):
             return
         each = next(each for each in self.tuner.experiments if each.ticket == ticket)
-        self._show(each)
-        if self.callback is not None and self.callback(each) is True:
-            self.stopped = True
-
-    def _show(self, each: Experiment) -> None:
         found = each.reason if each.value is None else f"{each.value:.6g}"
         line = f"{self.done}/{self.n}: {each.state} {found} at {text_of(each.parameters)}{self._record()}"
         LOG.info("%s", line)
@@ -71,6 +66,8 @@ class Reports:
         if self._bar is not None:
             lost = f", {self._failed} failed" if self._failed else ""
             self._bar.update(0, advance=1, description=f"{self._record()[2:] or 'no value'}{lost}")
+        if self.callback is not None and self.callback(each) is True:
+            self.stopped = True
 
     def enough(self) -> bool:
         """Return True if no further experiment should start."""

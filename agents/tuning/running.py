@@ -110,28 +110,25 @@ class Run:
                 stack.enter_context(held(self.file, SHARE, self.tuner))
                 require_continued(self.tuner, self.file)
             stack.enter_context(self.reports.shown())
-            self._play(n, workers)
-
-    def _play(self, n: int, workers: int) -> None:
-        before, left = len(self.tuner._history.failures), n
-        again = list(running_in(self.tuner._history.rounds, self.context or {}))[:n]
-        try:
-            while left > 0 and self._begin(again, min(left, workers) - len(self.running)):
-                wait(self.running, return_when=FIRST_COMPLETED)
-                over = self._tell_finished()
-                left -= len(over)
-                for ticket in over:
-                    self.reports.ended(ticket)
-        except KeyboardInterrupt:
-            if self.executor.cannot_stop:
-                wait(self.running)
-            raise
-        finally:
-            self._tell_finished()
-            self.executor.stop()
-        failures = self.tuner._history.failures[before:]
-        if len(failures) == n:
-            warnings.warn(f"all {n} experiments failed, the last with {failures[-1].reason}", stacklevel=5)
+            before, left = len(self.tuner._history.failures), n
+            again = list(running_in(self.tuner._history.rounds, self.context or {}))[:n]
+            try:
+                while left > 0 and self._begin(again, min(left, workers) - len(self.running)):
+                    wait(self.running, return_when=FIRST_COMPLETED)
+                    over = self._tell_finished()
+                    left -= len(over)
+                    for ticket in over:
+                        self.reports.ended(ticket)
+            except KeyboardInterrupt:
+                if self.executor.cannot_stop:
+                    wait(self.running)
+                raise
+            finally:
+                self._tell_finished()
+                self.executor.stop()
+            failed = self.tuner._history.failures[before:]
+            if len(failed) == n:
+                warnings.warn(f"all {n} experiments failed, the last with {failed[-1].reason}", stacklevel=3)
 
     def _begin(self, again: list[int], number: int) -> bool:
         """Start up to `number` experiments; return True if any is running."""
@@ -163,8 +160,9 @@ class Run:
         self.running[call] = ticket
 
     def _tell(self, ticket: int, finished: RunReport) -> None:
-        reported = {} if finished.failure is not None else outcome(finished.result)
-        failure = unfit(reported) if finished.failure is None else finished.failure
+        failed = finished.failure is not None
+        reported = {} if failed else outcome(finished.result)
+        failure = finished.failure if failed else unfit(reported)
         if failure is not None:
             self.tuner.fail(ticket, failure, reported.get("spent"))
         else:

@@ -53,11 +53,9 @@ def ranges_that_changed(trials: Iterable[FrozenTrial]) -> list[str]:
 
 def is_equal(one: BaseDistribution, other: BaseDistribution) -> bool:
     """Return True if two distributions are equal but for their ends; choices have none."""
-    if isinstance(one, CategoricalDistribution) or isinstance(other, CategoricalDistribution):
+    if type(one) is not type(other) or not isinstance(one, FloatDistribution | IntDistribution):
         return one == other
-    numeric = FloatDistribution | IntDistribution
-    same = type(one) is type(other) and isinstance(one, numeric) and isinstance(other, numeric)
-    return same and (one.log, one.step) == (other.log, other.step)  # type: ignore[union-attr]
+    return (one.log, one.step) == (other.log, other.step)  # type: ignore[attr-defined]
 
 
 def _distributions(trials: Iterable[FrozenTrial]) -> dict[str, list[BaseDistribution]]:
