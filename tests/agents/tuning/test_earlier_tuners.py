@@ -48,11 +48,6 @@ def test_an_earlier_tuner_helps_the_first_questions(options):
     assert np.mean(helped) < 0.5 * np.mean(alone)
 
 
-def test_one_that_lies_does_not_keep_the_tuner_from_the_optimum():
-    like = [earlier(lambda **parameters: -loss(**parameters))]
-    assert np.mean([best_after(20, like, seed, noise_std=0.0) for seed in range(4)]) < 0.1
-
-
 def test_tuners_frames_and_lists_of_dicts_ask_the_same():
     like = earlier()
     first = Tuner(PARAMETERS, goal="minimise", like=[like]).ask()
@@ -73,14 +68,8 @@ WRONG = {
     "text": ("earlier", "like must be a list"),
     "empty": ([[]], r"like\[0\] must be a tuner, a frame or a list"),
     "one row": ([ROWS[:1]], r"like\[0\] must be at least 3"),
-    "nothing in common": (
-        [[{"depth": 1.0, "value": 2.0}] * 4],
-        r"like\[0\], row 0 must be exactly the columns",
-    ),
-    "one too many": (
-        [[{**row, "depth": 3} for row in ROWS]],
-        r"like\[0\], row 0 must be exactly the columns",
-    ),
+    "nothing in common": ([[{"depth": 1.0, "value": 2.0}] * 4], r"like\[0\], row 0 must be exactly"),
+    "one too many": ([[{**row, "depth": 3} for row in ROWS]], r"like\[0\], row 0 must be exactly"),
     "no value": ([[{**row, "value": None} for row in ROWS]], r"like\[0\], row 0: value must be a finite"),
     "infinite": ([[{**row, "value": np.inf} for row in ROWS]], r"like\[0\], row 0: value must be a finite"),
     "no choice": ([[{**row, "kind": "z"} for row in ROWS]], r"like\[0\]\['kind'\]"),

@@ -126,15 +126,6 @@ def test_a_file_that_lacks_something_is_damaged(lacks, tmp_path):
         agents.load(path)
 
 
-def test_a_loaded_tuner_asks_as_if_several_answers_were_given_in_the_same_order(tmp_path):
-    here = tuner(agent="double-ts", incumbent=True)
-    for ticket, _ in reversed(here.ask(3)):
-        here.tell(ticket, "first")
-    run(here, 4)
-    here.save(path := tmp_path / "tuner.json")
-    assert run(agents.load(path), 3) == run(here, 3)
-
-
 def test_answers_in_a_file_are_not_overwritten_by_a_tuner_that_lacks_them(tmp_path):
     path = tmp_path / "tuner.json"
     tuner().save(path)

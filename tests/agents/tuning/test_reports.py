@@ -179,19 +179,3 @@ def test_ctrl_c_waits_for_threads_and_keeps_their_values():
         tuner.optimise(slow, 6, 2, backend="threads")
     assert [each.state for each in tuner.experiments] == ["told", "told"]
     assert not tuner.pending
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"target": "low"}, "target must be None or a finite number"),
-        ({"target": float("nan")}, "target must be"),
-        ({"callback": 3}, "callback must be None or a function"),
-        ({"progress": 1}, "progress must be None, True or False"),
-    ],
-)
-def test_impossible_reports_are_refused_before_the_first_experiment(options, message):
-    tuner = Tuner(SPACE)
-    with pytest.raises(ValueError, match=message):
-        tuner.optimise(square, 3, **options)
-    assert tuner.experiments == []
