@@ -164,11 +164,6 @@ class FiniteDecisionSet:
         points = [*played, *self._added(only)]
         return all(each in self.arms for each in points) and all(each in self.contexts for each in contexts)
 
-    @property
-    def outside(self) -> bool:
-        """True if the agent may choose points outside the ranges, which were played."""
-        return bool(((self.features < 0.0) | (self.features > 1.0)).any())
-
     def observation(self, context: Values) -> Floats:
         """Return the agent's observation of a context."""
         return self.setting.scaled_contexts[self.contexts.index(context)]
@@ -186,18 +181,10 @@ class FiniteDecisionSet:
         arm = self.features[int(action)]
         return action if feasibility.admits(arm[None])[0] else feasibility.nearest(arm, self.features)
 
-    def around(self, point: Floats, feasibility: FeasibilityFilter, number: int) -> Floats:
-        """Return features of possible alternatives to a point, on a box about so many, (n, d)."""
-        return self.features
-
     def narrow(self, agent: Any, feasibility: FeasibilityFilter, tried: Sequence[Values] = ()) -> bool:
         """Restrict the next action to open points not yet tried; False if the agent may choose others."""
         known = [self.arms.index(each) for each in tried if each in self.arms]
         return agent.offer(feasibility.opened(self.features, known)) is not False
-
-    def among(self, feasibility: FeasibilityFilter) -> Any:
-        """Return the actions among which to recommend one, None for all."""
-        return np.flatnonzero(feasibility.opened(self.features))
 
     def make_agent(self, factory: AgentFactory, feasibility: FeasibilityFilter) -> Any:
         """Return the agent of this setting."""
@@ -231,7 +218,7 @@ class BoxDecisionSet:
     Points outside the ranges that were played widen the box, but not the search.
     """
 
-    outside = False
+    features = None  # of all points: there is no end of them
 
     def __init__(self, plan: TunerPlan, scale: Scale, played: Sequence[Values] = ()):
         self.plan = plan
@@ -266,17 +253,9 @@ class BoxDecisionSet:
         open_ = feasibility.admits(point)[0]
         return action if open_ else self.setting.to_action(feasibility.nearest(point[0]))
 
-    def around(self, point: Floats, feasibility: FeasibilityFilter, number: int) -> Floats:
-        """Return features of about so many possible alternatives to a point, (n, d)."""
-        return feasibility.around(point, number)
-
     def narrow(self, agent: Any, feasibility: FeasibilityFilter, tried: Sequence[Values] = ()) -> bool:
         """Return False: the search reads the filter itself."""
         return False
-
-    def among(self, feasibility: FeasibilityFilter) -> Any:
-        """Return None: a recommendation is of the whole box."""
-        return None
 
     def make_agent(self, factory: AgentFactory, feasibility: FeasibilityFilter) -> Any:
         """Return the agent of this setting, whose search visits possible points."""

@@ -13,15 +13,7 @@ from typing import Annotated, Any, get_type_hints
 import numpy as np
 from sklearn.gaussian_process.kernels import Matern
 
-from bandit_envs.basics.arguments import (
-    Option,
-    at_least,
-    is_count,
-    is_integer,
-    is_number,
-    require,
-    written_as,
-)
+from bandit_envs.basics.arguments import Option, is_count, is_integer, is_number, require, written_as
 from bandit_envs.basics.options import Checked, count, not_negative, positive
 
 from ..real.choice import BEST, FIRST, default_agent, model_of_values
@@ -40,7 +32,7 @@ LENGTH_SCALE_BOUNDS = (0.05, 5.0)  # longer ones would make features irrelevant 
 MOST_SCALED = 1e307  # size of values that are standardised; of others it is `LARGEST`
 COST = Option(f"a finite number of at most {LARGEST:g} in size", lambda x: is_number(x) and abs(x) <= LARGEST)
 STDS = (1e-100, 1e100)  # their squares, and ratios of these, are finite
-SEED = Option(at_least(0), lambda x: is_integer(x) and x >= 0)  # of any size: an `int` is an index
+SEED = Option("0 or a positive integer", lambda x: is_integer(x) and x >= 0)  # of any size
 SIZE = Option("a positive integer", lambda x: is_count(x) and x <= MOST_POINTS, f"at most {MOST_POINTS}")
 KINDS = ("parameters", "contexts")
 POSSIBLE = "possible"

@@ -71,6 +71,14 @@ def without_time(context: Mapping[str, Any]) -> dict[str, Any]:
 Values = dict[str, Any]
 
 
+def text_of(values: Values) -> str:
+    """Return values by name on one line, rounded."""
+    return ", ".join(
+        f"{name}={value:.4g}" if isinstance(value, float) else f"{name}={value}"
+        for name, value in values.items()
+    )
+
+
 class Space:
     """Named parameters, or contexts (`what`, for messages), in the order in which they were given."""
 

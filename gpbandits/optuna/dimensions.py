@@ -113,9 +113,7 @@ def constraint_names(trials: Iterable[FrozenTrial]) -> list[str]:
     return sorted({name for trial in trials for name in trial.constraints})
 
 
-def inform(
-    tuner: Tuner, dimensions: Dimensions, trials: Sequence[FrozenTrial], failures: str, goal: str
-) -> None:
+def inform(tuner: Tuner, dimensions: Dimensions, trials: Sequence[FrozenTrial], failures: str) -> None:
     """Pass the trials of a study, in the order of their numbers and without waiting ones, to a new tuner.
 
     The outcome of a trial follows all trials that started before it ended, so that agents see parallel trials
@@ -123,7 +121,7 @@ def inform(
     """
     names, paid = constraint_names(trials), tuner.plan.cost_budget is not None
     known = [outcome(trial, names, paid) for trial in trials]
-    bad = _worst(known, goal) if failures == "worst" else None
+    bad = _worst(known, tuner.plan.goal) if failures == "worst" else None
     ended: list[Event] = []
     for trial, came in zip(trials, known, strict=True):
         begun = trial.datetime_start or trial.datetime_complete

@@ -53,7 +53,7 @@ def over(number, x, value=None, state=TrialState.COMPLETE, seconds=(0, 1), **att
 def informed(*trials, failures="worst", constraints=(), goal="minimise"):
     """What a tuner knows of some trials: parameter, state, value and costs of each."""
     tuner = Tuner({"x": Linear(0, 1)}, constraints=constraints, goal=goal)
-    inform(tuner, Dimensions(UNIT), list(trials), failures, goal)
+    inform(tuner, Dimensions(UNIT), list(trials), failures)
     return [(each.parameters["x"], each.state, each.value, each.costs) for each in tuner.experiments]
 
 
@@ -97,7 +97,7 @@ def test_an_enqueued_trial_that_runs_is_where_it_was_enqueued():
     study.ask()
     trials = study.get_trials(deepcopy=False)
     tuner = Tuner({"x": Linear(0, 1)})
-    inform(tuner, Dimensions(UNIT), trials, "worst", "minimise")
+    inform(tuner, Dimensions(UNIT), trials, "worst")
     assert [each["x"] for each in tuner.pending.values()] == [0.625]
 
 
@@ -135,7 +135,7 @@ def test_news_come_after_the_trials_that_began_before_them():
         over(1, 0.2, 2.0, seconds=(1, 2)),
         over(2, 0.3, 3.0, seconds=(2, 3)),
     ]
-    inform(tuner, Dimensions(UNIT), trials, "worst", "minimise")
+    inform(tuner, Dimensions(UNIT), trials, "worst")
     arrivals = [[arrival.round for arrival in each.arrivals] for each in rounds_of(tuner)]
     assert arrivals == [[], [1], [2, 0]]
 
@@ -317,7 +317,7 @@ def test_the_tuner_is_told_what_trials_spent_also_those_that_failed():
         over(3, 0.8, state=TrialState.FAIL),
     ]
     tuner = Tuner({"x": Linear(0, 1)}, cost_budget=20.0, goal="minimise")
-    inform(tuner, Dimensions(UNIT), trials, "worst", "minimise")
+    inform(tuner, Dimensions(UNIT), trials, "worst")
     known = [(each.value, each.spent) for each in tuner.experiments]
     assert known == [(1.0, 2.0), (3.0, 4.0), (3.0, 1.0), (3.0, 4.0)]
 
