@@ -215,9 +215,7 @@ class Records:
             notes = content.get("notes")
             require_types("notes of a tuner", {"notes": notes}, {"notes": NOTES})
         with playing(path):
-            known = None if parameters is not None else notes  # a new agent has none
-            rounds, same = tuner._history.rounds, parameters is None
-            tuner._player = restored(tuner.plan, rounds, known, compared=same)
+            tuner._player = restored(tuner.plan, tuner._history.rounds, notes, compared=True)
         return tuner
 
     def __repr__(self) -> str:

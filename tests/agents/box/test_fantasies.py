@@ -37,7 +37,6 @@ def hallucinating_surface():
 
 
 def joint(surface, at):
-    """Mean and covariance of f at some points, by the textbook."""
     x = surface.std_factor.features
     gain = np.linalg.solve(KERNEL(x) + NOISE * np.eye(len(x)), KERNEL(x, at)).T
     own = surface.mean_factor.features

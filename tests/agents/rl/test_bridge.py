@@ -29,8 +29,6 @@ def learners() -> list[threading.Thread]:
 
 @pytest.mark.long
 def test_the_learner_plays_what_it_would_play_against_the_environment_itself():
-    """The bridge changes nothing: `learn` on the environment plays the same actions as the agent."""
-
     class Recorded(gym.Wrapper):
         def __init__(self, env):
             super().__init__(env)

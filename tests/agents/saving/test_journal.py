@@ -55,7 +55,6 @@ def content_of(agent, path):
 
 
 def kept_of(agent, path, name):
-    """Return the arguments of all calls of one name, in order."""
     calls = [call for block in content_of(agent, path) for call in unpacked(*block)]
     return [kept for each, kept in calls if each == name]
 

@@ -265,18 +265,15 @@ class Counting:
         self.acted, self.fails = 0, False
 
     def reset(self, seed):
-        """Count from 0."""
         self.acted = 0
 
     def act(self, observation):
-        """Count; an interruption may follow."""
         if self.fails:
             raise KeyboardInterrupt
         self.acted += 1
         return self.acted
 
     def update(self, observation, action, reward, info):
-        """Act once more."""
         self.act(observation)
 
 

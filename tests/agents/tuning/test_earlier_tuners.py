@@ -16,7 +16,6 @@ def loss(rate, width, kind):
 
 
 def earlier(function=loss, count=25, seed=1):
-    """Return a tuner that has told some random experiments."""
     tuner, rng = Tuner(PARAMETERS, goal="minimise"), np.random.default_rng(seed)
     for _ in range(count):
         values = {
@@ -29,12 +28,10 @@ def earlier(function=loss, count=25, seed=1):
 
 
 def table(tuner):
-    """Return the experiments of a tuner as dicts."""
     return [{**each.parameters, "value": each.value} for each in tuner.experiments]
 
 
 def best_after(number, like, seed, **options):
-    """Return the least loss of so many questions."""
     tuner = Tuner(PARAMETERS, goal="minimise", seed=seed, like=like, **options)
     ask_and_tell(tuner, lambda parameters: loss(**parameters), number)
     return tuner.best_value

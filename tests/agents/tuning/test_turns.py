@@ -232,7 +232,6 @@ def test_the_time_is_a_context():
 @pytest.mark.parametrize("parameters", [LINE, {"n": Integer(1, 9)}], ids=["continuous", "finite"])
 @pytest.mark.parametrize("constraints", [(), ("heat",)], ids=["free", "constrained"])
 def test_all_goes_together_and_through_a_file(parameters, constraints, tmp_path):
-    """Batches, failures, times, contexts, told noise, past data and costs."""
     contexts = {"oven": Integer(1, 2)}
     tuner = Tuner(parameters, contexts=contexts, clock=HOURS, constraints=constraints, seed=2)
     noise = {} if constraints else {"std": 0.1}

@@ -15,7 +15,6 @@ AGENTS = {"default": None, "samples": "gp-ts", "random": "random", "other": "opt
 
 
 def play(tuner, rounds, **more):
-    """Return the questions of so many rounds."""
     return ask_and_tell(tuner, lambda parameters: parameters["a"] + parameters["b"], rounds, **more)
 
 

@@ -103,7 +103,6 @@ def test_the_example_runs(samplers, capsys):
 
 
 def every_point(problem):
-    """The parameters of each configuration of a grid, by its row."""
     sizes = [each.high + 1 for each in problem.search_space.values()]
     points = [dict(zip(problem.search_space, map(int, at), strict=True)) for at in np.ndindex(*sizes)]
     return {problem.arm(point): point for point in points}

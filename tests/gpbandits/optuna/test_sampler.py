@@ -43,7 +43,6 @@ def parameters(study):
 
 
 def over(number, x, value=None, state=TrialState.COMPLETE, seconds=(0, 1), **attributes):
-    """A trial of x that ran for some time."""
     trial = create_trial(params={"x": x}, distributions=UNIT, value=value, state=state, **attributes)
     trial.number = number
     trial.datetime_start, trial.datetime_complete = (START + timedelta(seconds=s) for s in seconds)
