@@ -36,7 +36,6 @@ SEED = Option("0 or a positive integer", lambda x: is_integer(x) and x >= 0)  # 
 SIZE = Option("a positive integer", lambda x: is_count(x) and x <= MOST_POINTS, f"at most {MOST_POINTS}")
 KINDS = ("parameters", "contexts")
 POSSIBLE = "possible"
-SAVED_AGENT = str | tuple[str, dict[str, Any]]
 
 
 @dataclass(frozen=True)
@@ -230,7 +229,7 @@ class TunerPlan(Checked):
 
         Other ranges replace those of the same parameters; the rule which are possible is given again.
         """
-        hints = {**get_type_hints(cls), "agent": SAVED_AGENT, "seed": int}
+        hints = {**get_type_hints(cls), "agent": str | tuple[str, dict[str, Any]], "seed": int}
         types = {each.name: hints[each.name] for each in fields(cls) if each.init and each.name != POSSIBLE}
         given: dict[str, Any] = {kind: Space.from_data(kind, data[kind]) for kind in KINDS}
         others = {name: each for name, each in data.items() if name not in (*KINDS, POSSIBLE)}

@@ -288,7 +288,6 @@ class PreferenceTuner:
 
     def _pending(self, ticket: Any) -> Question:
         known = is_integer(ticket) and 0 <= ticket < len(self.questions)
-        require(known, "ticket", "of a question", ticket)
-        waits = self.questions[ticket].state == "pending"
+        waits = known and self.questions[ticket].state == "pending"
         require(waits, "ticket", "of a question without answer", ticket)
         return self.questions[ticket]

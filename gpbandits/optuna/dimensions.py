@@ -99,13 +99,7 @@ class TrialOutcome(NamedTuple):
     spent: float | None = None  # None without a budget
 
 
-class Event(NamedTuple):
-    """An event is the end of a trial."""
-
-    time: datetime
-    ticket: int
-    outcome: TrialOutcome | None  # None if the trial failed
-    spent: float | None  # of a budget, None without or if it is unknown
+Ending = tuple[datetime, int, TrialOutcome | None]  # of a ticket; None for one that is dropped
 
 
 def constraint_names(trials: Iterable[FrozenTrial]) -> list[str]:
@@ -122,18 +116,18 @@ def inform(tuner: Tuner, dimensions: Dimensions, trials: Sequence[FrozenTrial], 
     names, paid = constraint_names(trials), tuner.plan.cost_budget is not None
     known = [outcome(trial, names, paid) for trial in trials]
     bad = _worst(known, tuner.plan.goal) if failures == "worst" else None
-    ended: list[Event] = []
+    ended: list[Ending] = []
     for trial, came in zip(trials, known, strict=True):
-        begun = trial.datetime_start or trial.datetime_complete
-        ended = _tell(tuner, ended, begun, bad)
+        ended = _tell(tuner, ended, trial.datetime_start or trial.datetime_complete)
         parameters = dimensions.to_tuner(_parameters(trial))
         if parameters is None:
             continue
         ticket = tuner.start(parameters)
         if trial.state.is_finished():
             spent = spent_by(trial) if paid else None
-            ended.append(Event(trial.datetime_complete or datetime.max, ticket, came, spent))
-    _tell(tuner, ended, None, bad)
+            failed = None if bad is None else bad._replace(spent=spent or bad.spent)
+            ended.append((trial.datetime_complete or datetime.max, ticket, came or failed))
+    _tell(tuner, ended, None)
 
 
 def about_to_begin(trials: Iterable[FrozenTrial], number: int) -> int:
@@ -177,16 +171,14 @@ def outcome(trial: FrozenTrial, names: Sequence[str], paid: bool = False) -> Tri
     return TrialOutcome(value[0], {name: costs[name] for name in names}, spent)
 
 
-def _tell(tuner: Tuner, ended: list[Event], until: datetime | None, bad: TrialOutcome | None) -> list[Event]:
+def _tell(tuner: Tuner, ended: list[Ending], until: datetime | None) -> list[Ending]:
     """Pass the trials that ended up to some time to the tuner, in that order; return the others."""
-    due = [each for each in ended if until is None or each.time <= until]
-    for _, ticket, known, paid in sorted(due, key=lambda event: (event.time, event.ticket)):
-        outcome = known or bad
-        if outcome is None:
+    due = [each for each in ended if until is None or each[0] <= until]
+    for _, ticket, known in sorted(due, key=lambda each: each[:2]):
+        if known is None:
             tuner.drop(ticket)
         else:
-            spent = outcome.spent if known or paid is None else paid
-            tuner.tell(ticket, outcome.value, outcome.costs or None, spent=spent)
+            tuner.tell(ticket, known.value, known.costs or None, spent=known.spent)
     return [each for each in ended if each not in due]
 
 

@@ -106,7 +106,7 @@ def test_rules_name_means_as_the_tuner_does():
     rng, tuner = np.random.default_rng(0), Tuner(BOX, seed=0, stopping=("gittins", {"price": 1e-3}))
     ask_and_tell(tuner, lambda parameters: 500.0 - loss(**parameters, rng=rng), 12)
     named = float(tuner.may_stop().reason.rpartition("the best mean ")[2].split()[0].rstrip(","))
-    assert named == pytest.approx(500.0, abs=1.0)
+    assert named == pytest.approx(500.0, abs=0.15)  # a unit of the agent is larger
 
 
 @pytest.mark.parametrize(
