@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from math import isfinite
 from typing import Any
 
@@ -105,17 +106,21 @@ class GPBanditSearchCV(BaseSearchCV):
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         given = {"agent": self.agent, "stopping": self.stopping, "seed": seed}
         self.tuner_ = Tuner(ranges.kinds, budget=self.n_iter, repeats=False, possible=ranges.rule, **given)
-        fits = _Fits(evaluate_candidates, _OneSplit(self._checked_cv_orig), self.refit, self.error_score)
-        left = self.n_iter
+        evaluate = partial(evaluate_candidates, cv=_OneSplit(self._checked_cv_orig))
+        left, scored, error = self.n_iter, False, None
         while left > 0 and not (
             self.stopping is not None and self.tuner_.experiments and self.tuner_.may_stop()
         ):
-            asked = self._asked(min(left, self.batch_size), ranges)
+            asked: list[tuple[int, Values]] = []
+            with suppress(NothingLeft):
+                while len(asked) < min(left, self.batch_size):
+                    asked.append(self.tuner_.ask(only=ranges.entries))
             if not asked:
                 break
             left -= len(asked)
             candidates = [ranges.candidate(chosen) for _, chosen in asked]
-            scores = fits.scores(candidates)
+            scores, error = self._scores(evaluate, candidates)
+            scored = scored or error is None
             for (ticket, _), candidate, score in zip(asked, candidates, scores, strict=True):
                 if isfinite(score):
                     self.tuner_.tell(ticket, score)
@@ -123,7 +128,24 @@ class GPBanditSearchCV(BaseSearchCV):
                     self.tuner_.fail(ticket, f"its score was {score}")
                 if self.verbose > 0:
                     self._print(candidate, score)
-        fits.require_any()
+        if error is not None and not scored:
+            raise error
+
+    def _scores(
+        self, evaluate: Callable[..., Values], candidates: list[Values]
+    ) -> tuple[list[float], ValueError | None]:
+        """Return the mean test score of each candidate; where all fits failed NaN, and the error."""
+        try:
+            results = evaluate(candidates)
+        except ValueError as error:
+            if self.error_score == "raise" or FAILED not in str(error):
+                raise
+            warnings.warn(f"all fits failed with {candidates}:{error}", stacklevel=6)
+            return [nan] * len(candidates), error
+        column = "mean_test_score" if "mean_test_score" in results else f"mean_test_{self.refit}"
+        words = "the name of the metric to maximise, where there are several"
+        require(column in results, "refit", words, self.refit)
+        return [float(score) for score in results[column][-len(candidates) :]], None
 
     def _print(self, candidate: Values, score: float) -> None:
         """Print a candidate and its score like scikit-learn's single fits."""
@@ -132,14 +154,6 @@ class GPBanditSearchCV(BaseSearchCV):
         record = "" if best is None else f", best={best:.3f}"
         chosen = ", ".join(f"{name}={candidate[name]}" for name in sorted(candidate))
         print(f"[{done}/{self.n_iter}] END {chosen}; score={score:.3f}{record}")
-
-    def _asked(self, number: int, ranges: "SearchRanges") -> list[tuple[int, Values]]:
-        """Return so many untried candidates with their tickets, or fewer if there are no more."""
-        asked: list[tuple[int, Values]] = []
-        with suppress(NothingLeft):
-            while len(asked) < number:
-                asked.append(self.tuner_.ask(only=ranges.entries))
-        return asked
 
 
 class _OneSplit:
@@ -151,36 +165,6 @@ class _OneSplit:
     def split(self, *data: Any, **params: Any) -> Any:
         self._splits = self._splits or list(self._splitter.split(*data, **params))
         return self._splits
-
-
-class _Fits:
-    """The fits of a search."""
-
-    def __init__(self, evaluate: Callable[..., Values], splits: _OneSplit, refit: Any, error_score: Any):
-        self._evaluate, self._splits, self._refit, self._error_score = evaluate, splits, refit, error_score
-        self._scored, self._error = False, None
-
-    def scores(self, candidates: list[Values]) -> list[float]:
-        """Return the mean test score of each candidate, NaN for one whose fits failed."""
-        try:
-            results = self._evaluate(candidates, cv=self._splits)
-        except ValueError as error:
-            if self._error_score == "raise" or FAILED not in str(error):
-                raise
-            self._error = error
-            warnings.warn(f"all fits failed with {candidates}:{error}", stacklevel=6)
-            return [nan] * len(candidates)
-        self._scored = True
-        column = "mean_test_score" if "mean_test_score" in results else f"mean_test_{self._refit}"
-        words = "the name of the metric to maximise, where there are several"
-        require(column in results, "refit", words, self._refit)
-        return [float(score) for score in results[column][-len(candidates) :]]
-
-    def require_any(self) -> None:
-        """Raise scikit-learn's error if the fits of all candidates failed."""
-        if not self._scored:
-            assert self._error is not None
-            raise self._error
 
 
 class SearchRanges:
@@ -242,13 +226,11 @@ class _Ranges:
         named = isinstance(given, Mapping) and len(given) > 0
         require(named, "param_distributions", expected, whole)
         self.given = given
-        self._fixed = {name: values[0] for name, values in given.items() if _is_list(values, 1)}
-        self.kinds: dict[str, Parameter] = {}
         self.names: dict[str, str] = {}  # of the tuner's parameters
+        self._fixed = {name: values[0] for name, values in given.items() if _is_list(values, 1)}
         self._places: dict[str, Sequence[Any]] = {}
-        for name, values in given.items():
-            if name not in self._fixed:
-                self.kinds[name] = self._kind(name, values)
+        free = {name: values for name, values in given.items() if name not in self._fixed}
+        self.kinds = {name: self._kind(name, values) for name, values in free.items()}
 
     def candidate(self, chosen: Values) -> Values:
         """Return the parameters of an estimator."""

@@ -70,34 +70,28 @@ def joined(first: Pool, second: Pool) -> Pool:
 
 def climbed(unit_surface: UnitSurface, starts: Floats, steps: int) -> Pool | None:
     """Return the ends of local searches from all starts, in one stacked L-BFGS-B; None without slopes."""
-    found = unit_surface.climb(starts)
-    if found is None:
+    at_starts, unit, level = unit_surface.climb(starts), unit_surface.acquisition.unit, 0.0
+    if at_starts is None:
         return None
-    loss, bounds = Stacked(unit_surface, starts, *found), [(0.0, 1.0)] * starts.size
-    end, _ = descended(loss, starts.ravel(), bounds, PRECISION, steps, 2 * steps)
-    return unit_surface.survey(np.clip(end, 0.0, 1.0).reshape(starts.shape))
 
+    def loss(flat: Floats) -> tuple[float, Floats]:
+        """Return by how many units the sum of scores is below that of the starts, and its gradient, (m d,).
 
-class Stacked:
-    """Loss of several points: by how much the sum of their scores is below that of the starts, in units."""
-
-    def __init__(self, unit_surface: UnitSurface, starts: Floats, scores: Floats, slopes: Floats):
-        self.unit_surface, self._starts, self._found = unit_surface, starts, (scores, slopes)
-        self._level = 0.0
-        self._level = self(starts.ravel())[0]
-
-    def __call__(self, flat: Floats) -> tuple[float, Floats]:
-        """Return value and gradient, (m d,); points with scores that are not finite have a low constant."""
-        at, unit = flat.reshape(self._starts.shape), self.unit_surface.acquisition.unit
-        first = (at == self._starts).all()
-        found = self._found if first else self.unit_surface.climb(at.clip(0.0, 1.0))
+        Points with scores that are not finite have a low constant.
+        """
+        at = flat.reshape(starts.shape)
+        found = at_starts if (at == starts).all() else unit_surface.climb(at.clip(0.0, 1.0))
         assert found is not None  # there were slopes at the starts
         scores, slopes = found
         usable = np.isfinite(scores) & np.isfinite(slopes).all(axis=1)
         scores = scores / unit
         if not usable.all():
             scores, slopes = np.where(usable, scores, WORST), np.where(usable[:, None], slopes, 0.0)
-        return -float(scores.sum()) - self._level, -slopes.ravel() / unit
+        return -float(scores.sum()) - level, -slopes.ravel() / unit
+
+    level, _ = loss(starts.ravel())
+    end, _ = descended(loss, starts.ravel(), [(0.0, 1.0)] * starts.size, PRECISION, steps, 2 * steps)
+    return unit_surface.survey(np.clip(end, 0.0, 1.0).reshape(starts.shape))
 
 
 def refined(unit_surface: UnitSurface, pool: Pool, rng: np.random.Generator) -> Pool:
@@ -230,6 +224,5 @@ def make_search(given: Any) -> Search:
         names = [field.name for field in fields(QuasiRandom)]
         require({*given} <= {*names}, "search", f"None, a Search or options among {', '.join(names)}", given)
         return QuasiRandom(**given)
-    if not isinstance(given, Search):
-        raise ValueError(f"search must be None, options of QuasiRandom or a Search, got {given!r}")
+    require(isinstance(given, Search), "search", "None, options of QuasiRandom or a Search", given)
     return given

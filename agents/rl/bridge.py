@@ -22,7 +22,6 @@ Ask = Callable[[Any], Any]
 
 # Seconds that `close` waits for a thread to leave; it is a daemon, so it never blocks an exit.
 PATIENCE = 10.0
-Step = tuple[Floats, float, bool, bool, dict[str, Any]]
 
 
 class Leave(BaseException):
@@ -160,7 +159,7 @@ class BridgeEnv(gym.Env):
         assert isinstance(self.action_space, spaces.Discrete)
         return np.asarray(self._seen[1].get("action_mask", np.ones(int(self.action_space.n))), dtype=bool)
 
-    def step(self, action: Any) -> Step:
+    def step(self, action: Any) -> tuple[Floats, float, bool, bool, dict[str, Any]]:
         """Pass the action on, and wait for the next round."""
         observation, reward, info = self._ask(action)
         self._seen = observation, info

@@ -6,7 +6,6 @@ import json
 import os
 import pickle
 import zipfile
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -234,7 +233,19 @@ def sb3_model(
     normalised = getattr(found.get_vec_normalize_env(), "norm_obs", False)
     without = "trained without VecNormalize(norm_obs=True), whose statistics are not in the model"
     require(not normalised, "model", f"{without}: train it on VecNormalize(env, norm_obs=False)", model)
-    return PretrainedAgent(setting, TrainedModel.of(found, setting, observation), deterministic)
+    box, size = isinstance(found.action_space, spaces.Box), found.observation_space.shape
+    played = Plays(setting, box).space
+    fits = played.shape == found.action_space.shape
+    fits = fits and getattr(played, "n", None) == getattr(found.action_space, "n", None)
+    require(fits, "model", f"trained to play {played}, as the setting has", found.action_space)
+    known = [name for name in SUMMARIES if name == "none" or not setting.aggregated]
+    offers = known if observation is None else [observation]
+    tried = [(each, make_summary(each, setting).space.shape) for each in offers]
+    fitting = [each for each, its in tried if its == size]
+    offered = ", ".join(f"{its} of {shown(each)}" for each, its in tried)
+    expected = f"what the model was trained to see, {size}; there is {offered}"
+    require(len(fitting) == 1, "observation", expected, observation)
+    return PretrainedAgent(setting, TrainedModel(found, fitting[0], box), deterministic)
 
 
 @dataclass(frozen=True, eq=False)
@@ -244,26 +255,6 @@ class TrainedModel:
     model: Any
     observation: Any
     box: bool
-
-    @classmethod
-    def of(cls, model: Any, setting: Setting, given: Any) -> TrainedModel:
-        """Return the model of a setting whose spaces fit, or raise a ValueError that names both sizes.
-
-        The observation is the given one, or the only named one of the model's size.
-        """
-        box, size = isinstance(model.action_space, spaces.Box), model.observation_space.shape
-        played = Plays(setting, box).space
-        fits = played.shape == model.action_space.shape
-        fits = fits and getattr(played, "n", None) == getattr(model.action_space, "n", None)
-        require(fits, "model", f"trained to play {played}, as the setting has", model.action_space)
-        known = [name for name in SUMMARIES if name == "none" or not setting.aggregated]
-        offers = known if given is None else [given]
-        tried = [(each, make_summary(each, setting).space.shape) for each in offers]
-        fitting = [each for each, its in tried if its == size]
-        offered = ", ".join(f"{its} of {shown(each)}" for each, its in tried)
-        expected = f"what the model was trained to see, {size}; there is {offered}"
-        require(len(fitting) == 1, "observation", expected, given)
-        return cls(model, fitting[0], box)
 
     def unit(self, setting: Setting) -> float:
         """Return 1: environments and wrappers show rewards as they are."""
@@ -293,17 +284,13 @@ def _loaded(path: str | os.PathLike[str]) -> BaseAlgorithm:
         import stable_baselines3 as _  # noqa: F401
     try:
         with zipfile.ZipFile(file) as archive:
-            algorithm = _algorithm_of(json.loads(archive.read("data")))
+            saved = json.loads(archive.read("data"))
+        module = saved["policy_class"]["__module__"]
+        named = [name for (at, key), name in SAVED.items() if at == module and (not key or key in saved)]
+        if not named:
+            raise ValueError(f"unknown policy of {module}; load the model yourself and give the object")
     except (OSError, KeyError, ValueError, zipfile.BadZipFile) as error:
         require(False, "model", f"a file that a model's save wrote ({error})", os.fspath(path))
         raise
-    learner: Any = find_algorithm(algorithm).load()
+    learner: Any = find_algorithm(named[0]).load()
     return learner.load(file, device="cpu")
-
-
-def _algorithm_of(saved: Mapping[str, Any]) -> str:
-    module = saved["policy_class"]["__module__"]
-    named = [name for (policy, key), name in SAVED.items() if policy == module and (not key or key in saved)]
-    if not named:
-        raise ValueError(f"unknown policy of {module}; load the model yourself and give the object")
-    return named[0]

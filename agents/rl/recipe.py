@@ -95,9 +95,7 @@ def find_algorithm(algorithm: str | type) -> Algorithm:
     return ALGORITHMS[str(algorithm)]
 
 
-def preset_options(
-    preset: str, name: str | None, setting: Setting, attributed: bool = False
-) -> dict[str, Any]:
+def preset_options(preset: str, name: str | None, setting: Setting, attributed: bool) -> dict[str, Any]:
     """Return options of a constructor, of the preset "bandit" or "library"; None has the library's alone."""
     if preset == "library" or name is None:
         return {}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import gymnasium as gym
@@ -93,11 +94,11 @@ def train_policy(
             such as "policy_kwargs", must be JSON-able.
     """
     keywords = dict(env_kwargs or {})
-    _check_drawn(TrainingSeeds(make(environment, **keywords)))
+    new: Callable[[], gym.Env] = partial(make, environment, **keywords)
+    _check_drawn(TrainingSeeds(new()))
     seen = SEEN.get(algorithm, "statistics") if observation is None else observation
     chosen = find_algorithm(algorithm)
-    made = make(environment, **keywords)
-    problem = plain_problem(environment, made)
+    made = new()
     setting: Setting = made.get_wrapper_attr("setting")
     box = plays_box(chosen, setting, PLAYED.get(algorithm) if actions is None else actions)
     rounds = min(setting.horizon, LONGEST)
@@ -105,10 +106,15 @@ def train_policy(
     known = sizes | TRAINING[algorithm] if algorithm in TRAINING else {}
     recipe = Recipe(chosen, known | options, box, seen)
     shaping = {name: value for name, value in recipe.options.items() if name in ("policy", "policy_kwargs")}
-    _check_kept({"algorithm": algorithm, "observation": seen, **shaping})
+    for name, value in {"algorithm": algorithm, "observation": seen, **shaping}.items():
+        try:
+            json.dumps(value)
+        except TypeError as error:  # now rather than after the training
+            kept = f"made of text and numbers, which a file can keep, got {value!r}"
+            raise ValueError(f"{name} must be {kept}; use names and Python's own numbers") from error
     recipe.check()
     with preserved_generators():
-        envs = _training_envs(environment, problem, keywords, recipe, num_envs, one_word(seed))
+        envs = _training_envs(new, plain_problem(environment, made), recipe, num_envs, one_word(seed))
         network = recipe.learnt(envs, total_timesteps, one_word(seed)).policy
         envs.close()
     weights = {name: tensor.clone() for name, tensor in network.state_dict().items()}
@@ -138,12 +144,7 @@ def _check_drawn(env: gym.Env) -> None:
 
 
 def _training_envs(
-    environment: EnvLike,
-    problem: Problem | None,
-    keywords: dict[str, Any],
-    recipe: Recipe,
-    num_envs: int,
-    seed: int,
+    new: Callable[[], gym.Env], problem: Problem | None, recipe: Recipe, num_envs: int, seed: int
 ) -> VecEnv:
     """Return copies of a problem in one simulator; wrapped environments are stepped one after another."""
     with from_extra("rl", "training a policy"):
@@ -151,36 +152,22 @@ def _training_envs(
 
         from .vector import library_vector_env
     if problem is not None:
-        limit = limit_of(make(environment, **keywords))
-        envs = library_vector_env(problem, num_envs, limit, recipe.observation, recipe.box)
+        envs = library_vector_env(problem, num_envs, limit_of(new()), recipe.observation, recipe.box)
         envs.seed(FIRST + seed)  # as `TrainingSeeds`
     else:
-        if isinstance(bare := make(environment, **keywords).unwrapped, BanditEnv):
+        if isinstance(bare := new().unwrapped, BanditEnv):
             warn_if_blind(bare.problem, make_summary(recipe.observation, bare.setting).space)
-        envs = DummyVecEnv([_maker(environment, keywords, recipe)] * num_envs)
+
+        def one() -> gym.Env:
+            env = TrainingSeeds(new())
+            setting = env.get_wrapper_attr("setting")
+            summary, unit = make_summary(recipe.observation, setting), published_unit(setting) or 1.0
+            summary.unit = unit
+            return _Played(SummaryObservation(env, summary), Plays(setting, recipe.box), unit)
+
+        envs = DummyVecEnv([one] * num_envs)
         envs.seed(seed)
     return envs
-
-
-def _maker(environment: EnvLike, keywords: dict[str, Any], recipe: Recipe) -> Callable[[], gym.Env]:
-    def one() -> gym.Env:
-        env = TrainingSeeds(make(environment, **keywords))
-        setting = env.get_wrapper_attr("setting")
-        summary, unit = make_summary(recipe.observation, setting), published_unit(setting) or 1.0
-        summary.unit = unit
-        return _Played(SummaryObservation(env, summary), Plays(setting, recipe.box), unit)
-
-    return one
-
-
-def _check_kept(description: dict[str, Any]) -> None:
-    """Raise, before the training and not after it, for values that `Policy.save` could not write."""
-    for name, value in description.items():
-        try:
-            json.dumps(value)
-        except TypeError as error:
-            kept = f"made of text and numbers, which a file can keep, got {value!r}"
-            raise ValueError(f"{name} must be {kept}; use names and Python's own numbers") from error
 
 
 def _plain(value: Any) -> Any:

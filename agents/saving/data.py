@@ -57,16 +57,8 @@ OF_SETTINGS: dict[str, Any] = dict.fromkeys(("kernel", "latent_kernel"), Kernel 
 hints_of = cache(get_type_hints)
 
 
-def write_array(array: np.ndarray) -> dict[str, Any]:
-    """Return the data of an array of numbers."""
-    if array.dtype.kind not in NUMERIC:
-        raise ValueError(f"cannot save an array of {array.dtype}; only numbers are data")
-    packed = base64.b64encode(zlib.compress(np.ascontiguousarray(array).tobytes())).decode()
-    return {"dtype": array.dtype.str, "shape": list(array.shape), "zlib": packed}
-
-
 def read_array(data: Mapping[str, Any]) -> np.ndarray:
-    """Invert `write_array`; unpacking stops where the bytes exceed the declared size."""
+    """Return the array of some data; unpacking stops where the bytes exceed the declared size."""
     dtype, shape, size = _described(data)
     unpacking = zlib.decompressobj()
     raw = unpacking.decompress(base64.b64decode(data["zlib"], validate=True), size + 1)
@@ -166,7 +158,10 @@ def encode(value: Any) -> Any:
     if isinstance(value, dict):
         return {"type": "dict", "items": [[encode(key), encode(each)] for key, each in value.items()]}
     if isinstance(value, np.ndarray):
-        return {"type": KIND, **write_array(value)}
+        if value.dtype.kind not in NUMERIC:
+            raise ValueError(f"cannot save an array of {value.dtype}; only numbers are data")
+        packed = base64.b64encode(zlib.compress(np.ascontiguousarray(value).tobytes())).decode()
+        return {"type": KIND, "dtype": value.dtype.str, "shape": list(value.shape), "zlib": packed}
     for kind, named in OBJECTS.items():
         if isinstance(value, named.base):
             return {"type": kind, **named.write(value)}

@@ -114,8 +114,13 @@ class Saving:
             require_registered(made["name"], trust)
             calls = [call for names, columns in content["calls"] for call in unpacked(names, decode(columns))]
         with playing(path):
-            agent = recorded(**made)
-            _repeat(agent, calls)
+            agent, t = recorded(**made), 0
+            for name, kept in calls:
+                if name == "act":
+                    _require_same(t, agent.act(kept["observation"]), kept["action"])
+                else:
+                    getattr(agent, name)(*kept.values())
+                t += name == "update"
         return agent
 
     def _call(self, name: str, given: tuple[Any, ...], kept: dict[str, Any]) -> Any:
@@ -211,17 +216,6 @@ def _seen(info: Any, keys: Sequence[str]) -> dict[str, Any]:
         if key in info:
             seen[key] = info[key]
     return seen
-
-
-def _repeat(agent: Saving, calls: Sequence[Call]) -> None:
-    """Make the recorded calls again; a ValueError names the first round in which another action is played."""
-    t = 0
-    for name, kept in calls:
-        if name == "act":
-            _require_same(t, agent.act(kept["observation"]), kept["action"])
-        else:
-            getattr(agent, name)(*kept.values())
-        t += name == "update"
 
 
 def _require_same(t: int, played: Any, kept: Any) -> None:

@@ -69,34 +69,29 @@ def _parsed(spec: Any) -> tuple[str, Callable[[Model], Any]]:
     pair = isinstance(spec, list | tuple) and len(spec) == 2 and isinstance(spec[1], Mapping)
     given, options = spec if pair else (spec, None)
     if (name := name_of(given)) is not None:
-        return name, partial(made, ARGUMENT, name, RULES, options)
+        return name, partial(_named, name, options)
     require(not pair, ARGUMENT, f"a pair of a name ({', '.join(RULES)}) and its options", spec)
     require(not isclass(spec), ARGUMENT, f"one of {', '.join(RULES)}, or a rule, an object", spec)
     require_called_with(ARGUMENT, spec, 1, f"one of {', '.join(RULES)}, or a rule of StoppingCandidates")
     return getattr(spec, "__name__", type(spec).__name__), lambda model: spec
 
 
-def _require_no_costs(name: str, model: Model) -> None:
-    """Raise under constraints, where a rule by bands of the reward would recommend what breaks them."""
-    if model.setting.num_constraints:
+def _named(name: str, options: Any, model: Model) -> StoppingRule:
+    """Return a rule by its name, or raise where it would recommend what breaks costs, or its own promise."""
+    rule, setting = made(ARGUMENT, name, RULES, options, model), model.setting
+    if name in BY_BANDS and setting.num_constraints:
         words = f'must not be "{name}" under constraints, as its bands are of the reward alone'
         raise ArgumentError(ARGUMENT, f'{words}; take "regret-bound" or "knowledge-gradient"')
-
-
-def _require_exact_model(name: str, model: Model) -> None:
-    """Raise where the setting publishes that rewards differ from the model's, which no promise counts."""
-    setting = model.setting
     for what, size in (("misspecification", setting.misspecification), ("corruption", setting.corruption)):
-        if size:
+        if name in PROMISES and size:
             words = f'must not be "{name}" where the setting publishes {what} ({size:g})'
             raise ArgumentError(ARGUMENT, f'{words}, as its promise would be broken; take "plateau"')
+    return rule
 
 
 def _gap(
     model: Model, eps: float, width: Any = None, delta: float = 0.1, beta_scale: float | None = None
 ) -> StoppingRule:
-    _require_no_costs("gap", model)
-    _require_exact_model("gap", model)
     return rules.Gap(make_width(width, model, delta, beta_scale), eps)
 
 
@@ -110,8 +105,6 @@ def _best_arm(
 ) -> StoppingRule:
     if model.setting.continuous:
         raise ArgumentError(ARGUMENT, 'must not be "best-arm" on a box; take "gap" or "knowledge-gradient"')
-    _require_no_costs("best-arm", model)
-    _require_exact_model("best-arm", model)
     words = f'one of {", ".join(ELLIPSOIDS)} with bands="difference", which needs an ellipsoid'
     require(bands != "difference" or width in ELLIPSOIDS, "width", words, width)
     return rules.BestArm(make_width(width, model, delta, beta_scale), eps, bands)
@@ -120,7 +113,6 @@ def _best_arm(
 def _regret_bound(
     model: Model, eps: float, delta: float = 0.05, error: float = 0.01, most: int = 4096
 ) -> StoppingRule:
-    _require_exact_model("regret-bound", model)
     return rules.RegretBound(eps, delta, error, most)
 
 
@@ -132,7 +124,6 @@ def _minima_gap(
     delta: float = 0.1,
     beta_scale: float | None = None,
 ) -> StoppingRule:
-    _require_no_costs("minima-gap", model)
     refused = "on a box" if model.setting.continuous else "with delays" if model.setting.max_delay else ""
     if refused:
         words = f'must not be "minima-gap" {refused}, which compares two rounds'
@@ -141,6 +132,8 @@ def _minima_gap(
 
 
 ELLIPSOIDS = ("amm", "self-normalised")
+BY_BANDS = ("gap", "best-arm", "minima-gap")
+PROMISES = ("gap", "best-arm", "regret-bound")  # which count no difference of rewards from the model's
 # Builders from the model, with the rule's options.
 RULES: dict[str, Callable[..., StoppingRule]] = {
     "knowledge-gradient": lambda model, price: by_price.GradientWorthPrice(price),
@@ -208,7 +201,11 @@ class Stopping:
         for label, rule in self._rules[i].items():
             if self._after[label][i] == NEVER:
                 self.verdicts[i][label] = verdict = rule(candidates)
-                self._note(label, i, candidates, verdict)
+                passed = self._passed[label]
+                passed[i] = passed[i] + 1 if verdict.stop else 0
+                if passed[i] == self._patience:
+                    self._after[label][i] = candidates.plays
+                    self._play[label][i] = self._round(i, candidates, verdict.best)
 
     def stops(self, single: bool) -> Stops:
         """Return the first stops; without an axis of trials if `alone`."""
@@ -222,13 +219,6 @@ class Stopping:
             for name in ("price", "eps")
         )
         return Stops(after, play, best[:, at], prices, promises)
-
-    def _note(self, label: str, i: int, candidates: StoppingCandidates, verdict: StopVerdict) -> None:
-        passed = self._passed[label]
-        passed[i] = passed[i] + 1 if verdict.stop else 0
-        if passed[i] == self._patience:
-            self._after[label][i] = candidates.plays
-            self._play[label][i] = self._round(i, candidates, verdict.best)
 
     def _round(self, i: int, candidates: StoppingCandidates, candidate: int | None) -> int:
         return NEVER if candidate is None else self._first[i][int(candidates.point[candidate])]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -47,10 +47,6 @@ class Question:
         answer, before = (self.outcome, self.answered_after), (earlier.outcome, earlier.answered_after)
         same = earlier.outcome is None or before == answer
         return self.pair == earlier.pair and same and self.dropped >= earlier.dropped
-
-    def to_data(self) -> list[Any]:
-        """Return the question as plain data."""
-        return [*self.pair, *astuple(self)[1:]]
 
 
 class PairPlayer:

@@ -125,11 +125,9 @@ class Continuum(abc.ABC):
     def check(self, name: str, value: Any) -> Any:
         """Return a number in [low, high], or raise; between steps it is none."""
         number = plain(value)
-        slack = SLACK * (self.high - self.low)
-        inside = is_number(number) and self.low - slack <= number <= self.high + slack
+        inside = is_number(number) and self.allows(number)
         require(inside, name, f"a number in [{self.low:g}, {self.high:g}]", value)
-        levels = self.levels
-        if self.step is None or levels is None:
+        if self.step is None:
             return number
         nearest = float(self._nearest(self.share(np.array([number], dtype=np.float64)))[0])
         on_step = abs(number - nearest) <= SLACK * (self.high - self.low)

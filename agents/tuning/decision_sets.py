@@ -40,21 +40,17 @@ class RoundedSearch:
 
     def __call__(self, unit_surface: UnitSurface, rng: np.random.Generator) -> Pool:
         """Search; while all open scores are equal, no play is better than others to look beside."""
-        feasibility = self.feasibility or FeasibilityFilter(self.space)
-        snapped: Any = RoundedSurface(in_ranges(unit_surface, self.space), self.space, feasibility)
+        snapped: Any = RoundedSurface(in_ranges(unit_surface, self.space), self.space, self.feasibility)
         pool = self.search(snapped, rng)
         if snapped.level:
-            return feasibility.settled(snapped.first)
+            return snapped.feasibility.settled(snapped.first)
         if len(snapped.anchors):
-            pool = joined(snapped.survey(self._neighbours(snapped.anchors, rng)), pool)
-        return feasibility.settled(pool)
-
-    def _neighbours(self, anchors: Floats, rng: np.random.Generator) -> Floats:
-        """Return each point with one parameter redrawn, (m, d) -> (changed m, d)."""
-        points = np.repeat(anchors, self.changed, axis=0)
-        one = rng.integers(len(self.space.kinds), size=len(points))
-        fresh = rng.random(points.shape)
-        return np.where(self.space.parameter_of_feature == one[:, None], fresh, points)
+            points = np.repeat(snapped.anchors, self.changed, axis=0)  # each with one parameter redrawn
+            one = rng.integers(len(self.space.kinds), size=len(points))
+            fresh = rng.random(points.shape)
+            changed = np.where(self.space.parameter_of_feature == one[:, None], fresh, points)
+            pool = joined(snapped.survey(changed), pool)
+        return snapped.feasibility.settled(pool)
 
 
 class RoundedSurface:
@@ -80,7 +76,9 @@ class RoundedSurface:
         arms = self.feasibility.placed(self.space.snap(unit))
         if self.first is None:
             arms = np.vstack([arms, self.feasibility.listed(arms)])
-        pool = self.feasibility.closing(self.unit_surface.survey(arms))
+        pool = self.unit_surface.survey(arms)
+        if not self.feasibility.open:
+            pool = pool._replace(scores=self.feasibility.closed(pool.arms, pool.scores))
         found = pool.scores[pool.scores > -np.inf]
         equal = len(found) > 0 and found.min() == found.max()
         self.level = equal and (self.first is None or self.level)
@@ -166,11 +164,6 @@ class FiniteDecisionSet:
         points = [*played, *self._added(only)]
         return all(each in self.arms for each in points) and all(each in self.contexts for each in contexts)
 
-    @property
-    def outside(self) -> bool:
-        """True if the agent may choose points outside the ranges, which were played."""
-        return bool(((self.features < 0.0) | (self.features > 1.0)).any())
-
     def observation(self, context: Values) -> Floats:
         """Return the agent's observation of a context."""
         return self.setting.scaled_contexts[self.contexts.index(context)]
@@ -188,18 +181,10 @@ class FiniteDecisionSet:
         arm = self.features[int(action)]
         return action if feasibility.admits(arm[None])[0] else feasibility.nearest(arm, self.features)
 
-    def around(self, point: Floats, feasibility: FeasibilityFilter, number: int) -> Floats:
-        """Return features of possible alternatives to a point, on a box about so many, (n, d)."""
-        return self.features
-
     def narrow(self, agent: Any, feasibility: FeasibilityFilter, tried: Sequence[Values] = ()) -> bool:
         """Restrict the next action to open points not yet tried; False if the agent may choose others."""
         known = [self.arms.index(each) for each in tried if each in self.arms]
         return agent.offer(feasibility.opened(self.features, known)) is not False
-
-    def among(self, feasibility: FeasibilityFilter) -> Any:
-        """Return the actions among which to recommend one, None for all."""
-        return np.flatnonzero(feasibility.opened(self.features))
 
     def make_agent(self, factory: AgentFactory, feasibility: FeasibilityFilter) -> Any:
         """Return the agent of this setting."""
@@ -233,7 +218,7 @@ class BoxDecisionSet:
     Points outside the ranges that were played widen the box, but not the search.
     """
 
-    outside = False
+    features = None  # of all points: there is no end of them
 
     def __init__(self, plan: TunerPlan, scale: Scale, played: Sequence[Values] = ()):
         self.plan = plan
@@ -268,17 +253,9 @@ class BoxDecisionSet:
         open_ = feasibility.admits(point)[0]
         return action if open_ else self.setting.to_action(feasibility.nearest(point[0]))
 
-    def around(self, point: Floats, feasibility: FeasibilityFilter, number: int) -> Floats:
-        """Return features of about so many possible alternatives to a point, (n, d)."""
-        return feasibility.around(point, number)
-
     def narrow(self, agent: Any, feasibility: FeasibilityFilter, tried: Sequence[Values] = ()) -> bool:
         """Return False: the search reads the filter itself."""
         return False
-
-    def among(self, feasibility: FeasibilityFilter) -> Any:
-        """Return None: a recommendation is of the whole box."""
-        return None
 
     def make_agent(self, factory: AgentFactory, feasibility: FeasibilityFilter) -> Any:
         """Return the agent of this setting, whose search visits possible points."""

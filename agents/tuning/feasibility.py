@@ -28,6 +28,7 @@ GOLDEN = (5.0**0.5 - 1.0) / 2.0  # fractional parts of its multiples are spread 
 SPREAD, NEAR = 1024, 64  # alternatives to a closed point: anywhere, and nearby
 MANY = 2**14  # anywhere, where a rule may exclude nearly all
 STEPS = (0.3, 0.1, 0.03)  # distances of those nearby, in box widths
+BESIDE = 0.02  # of a range: least difference in some parameter of an informative alternative
 
 
 class FeasibilityFilter:
@@ -73,13 +74,6 @@ class FeasibilityFilter:
         """True if all points are open, except those that are not tried again."""
         return all(each is None for each in (self._belief, self.possible, self._only))
 
-    def probability(self, arms: Floats) -> Floats:
-        """Return the probability of success, (n, d) -> (n,)."""
-        if self._belief is None:
-            return np.ones(len(arms))
-        context = np.broadcast_to(self._context, (len(arms), len(self._context)))
-        return self._belief.probability(np.hstack([context, arms]))
-
     def chance(self, arms: Floats) -> Floats:
         """Return the probability of success, -1 where a point may not be tried at all, (n, d) -> (n,)."""
         allowed: Bools = np.logical_and.reduce((arms >= -SAME) & (arms <= 1.0 + SAME), axis=1)
@@ -88,9 +82,10 @@ class FeasibilityFilter:
                 allowed[allowed] = rule.mask(arms[allowed])
         if self._over is not None and allowed.any():
             allowed[allowed] = self._over.query(arms[allowed], p=np.inf)[0] > SAME
-        chance = np.full(len(arms), -1.0)
-        if allowed.any():
-            chance[allowed] = 1.0 if self._belief is None else self.probability(arms[allowed])
+        chance, possible = np.where(allowed, 1.0, -1.0), arms[allowed]
+        if self._belief is not None and len(possible):
+            context = np.broadcast_to(self._context, (len(possible), len(self._context)))
+            chance[allowed] = self._belief.probability(np.hstack([context, possible]))
         return chance
 
     def admits(self, arms: Floats) -> Bools:
@@ -108,10 +103,6 @@ class FeasibilityFilter:
         if others.max(initial=-1.0) >= 0.0:
             chance[list(tried)] = -1.0
         return chance >= min(self.bar, chance.max())
-
-    def closing(self, pool: Pool) -> Pool:
-        """Return the candidates, with scores of minus infinity where closed."""
-        return pool if self.open else pool._replace(scores=self.closed(pool.arms, pool.scores))
 
     def closed(self, arms: Floats, scores: Floats) -> Floats:
         """Return scores of points, (n, d) and (n,), with minus infinity where closed."""
@@ -141,6 +132,24 @@ class FeasibilityFilter:
         far = np.where(chance >= self.bar, distance, np.inf)
         best = int(far.argmin() if np.isfinite(far).any() else chance.argmax())
         return best if among is not None else points[best]
+
+    def beside(self, point: Floats, taken: Sequence[Floats], among: Floats | None) -> Floats | None:
+        """Return the nearest of some points, (n, d), to the agent's choice, (d,), that is open and not taken.
+
+        It differs from all running points, `taken`, (m, d), by `BESIDE`; where these are too many, it is the
+        one that differs most, and where all open ones are taken, the likeliest to succeed. None if all are
+        taken. For None the points are possible ones of the box, more than are taken.
+        """
+        if among is None:
+            among = self.around(point, max(SPREAD, 2 << len(taken).bit_length()))
+        gap, _ = KDTree(taken).query(among, p=np.inf)
+        chance = np.where(gap > SAME, self.chance(among), -1.0)
+        gap = np.where(chance >= self.bar, gap, 0.0)
+        if gap.max() <= SAME:
+            return among[chance.argmax()] if chance.max() >= 0.0 else None
+        distance = np.where(gap > BESIDE, np.abs(among - point).sum(axis=1), np.inf)
+        best = int(distance.argmin() if np.isfinite(distance).any() else gap.argmax())
+        return among[best]
 
     def around(self, arm: Floats, number: int = SPREAD) -> Floats:
         """Return points in the ranges, nearby and `number` anywhere, (n, d)."""
@@ -249,27 +258,6 @@ def feasibility_of(plan: TunerPlan, rounds: Sequence[TunerRound]) -> SuccessProb
     parts = [(plan.contexts.features(r.context), plan.parameters.features(r.parameters)) for r in each]
     points = np.array(list(map(np.hstack, parts)))
     return SuccessProbability(points, np.arange(len(points)) >= len(failed))
-
-
-BESIDE = 0.02  # of a range: least difference in some parameter of an informative alternative
-
-
-def beside(
-    point: Floats, taken: Sequence[Floats], among: Floats, feasibility: FeasibilityFilter
-) -> Floats | None:
-    """Return the nearest of some points, (n, d), to the agent's choice, (d,), that is open and not taken.
-
-    It differs from all running points, `taken`, (m, d), by `BESIDE`; where these are too many, it is the one
-    that differs most, and where all open ones are taken, the likeliest to succeed. None if all are taken.
-    """
-    gap, _ = KDTree(taken).query(among, p=np.inf)
-    chance = np.where(gap > SAME, feasibility.chance(among), -1.0)
-    gap = np.where(chance >= feasibility.bar, gap, 0.0)
-    if gap.max() <= SAME:
-        return among[chance.argmax()] if chance.max() >= 0.0 else None
-    distance = np.where(gap > BESIDE, np.abs(among - point).sum(axis=1), np.inf)
-    best = int(distance.argmin() if np.isfinite(distance).any() else gap.argmax())
-    return among[best]
 
 
 def runs(point: Floats, taken: Sequence[Floats]) -> bool:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,13 +25,6 @@ def as_number(value: Any) -> float | None:
         return float(value)
     except (TypeError, ValueError, OverflowError):
         return None
-
-
-def checked_value(value: Any, remedy: str) -> float:
-    """Return the value as a float, or raise a ValueError with a remedy."""
-    number = as_number(value)
-    require(number is not None and math.isfinite(number), "value", f"a finite number; {remedy}", value)
-    return float(value)
 
 
 class Arrival(NamedTuple):
@@ -68,6 +60,11 @@ class TunerRound:
     proposed: Values | None = None  # parameters at first, where others were set
     corrected: tuple[Arrival, ...] = ()  # former values of this experiment
     anew: bool = False  # True: later questions are those of a new agent, which has observed all rounds
+
+    @property
+    def question(self) -> Values:
+        """Parameters as they were asked for."""
+        return self.parameters if self.proposed is None else self.proposed
 
 
 class Experiment(NamedTuple):
@@ -125,8 +122,7 @@ class TunerHistory:
         known = self.rounds[row]
         if parameters in (None, known.parameters):
             return self
-        first = known.parameters if known.proposed is None else known.proposed
-        changed = self._with(row, parameters=parameters, proposed=first)
+        changed = self._with(row, parameters=parameters, proposed=known.question)
         return changed if row == len(self.rounds) - 1 else changed.anew()
 
     def anew(self) -> TunerHistory:
@@ -151,17 +147,18 @@ class TunerHistory:
     def continues(self, earlier: TunerHistory) -> bool:
         """Return True if all experiments of another history are here, with their outcomes, or corrected."""
         shared = self.rounds[: len(earlier.rounds)]
-        if list(map(_identity, earlier.rounds)) != list(map(_identity, shared)):
+        asked, ours = ([(r.ticket, r.question, r.context) for r in of] for of in (earlier.rounds, shared))
+        if asked != ours:
             return False
         dropped = {t for each in self.rounds for t in each.dropped}
-        ours = {news.round: [news] for news in [*self.arrivals, *self.failures]}
+        known = {news.round: [news] for news in [*self.arrivals, *self.failures]}
         for t, (mine, its) in enumerate(zip(shared, earlier.rounds, strict=True)):
             if mine.corrected[: len(its.corrected)] != its.corrected:
                 return False
-            ours[t] = [*ours.get(t, []), *mine.corrected[len(its.corrected) :]]
+            known[t] = [*known.get(t, []), *mine.corrected[len(its.corrected) :]]
         theirs = [*earlier.arrivals, *earlier.failures]
         gone = (t for each in earlier.rounds for t in each.dropped)
-        return all(news in ours[news.round] for news in theirs) and all(t in dropped for t in gone)
+        return all(news in known[news.round] for news in theirs) and all(t in dropped for t in gone)
 
     @property
     def arrivals(self) -> list[Arrival]:
@@ -190,13 +187,9 @@ class TunerHistory:
                     lines.append(Experiment(*known, "pending" if t in pending else "dropped", None, {}))
         return lines
 
-    def to_data(self) -> list[dict[str, Any]]:
-        """Return the rounds as plain data."""
-        return [asdict(each) for each in self.rounds]
-
     @classmethod
     def from_data(cls, rounds: list[Mapping[str, Any]]) -> TunerHistory:
-        """Return the history of `to_data`."""
+        """Return the history of rounds as plain data."""
         read: list[TunerRound] = []
         pending: dict[int, int] = {}
         over: set[int] = set()
@@ -260,11 +253,6 @@ def running_in(rounds: Sequence[TunerRound], context: Values) -> dict[int, Value
         for t, each in enumerate(rounds)
         if each.ticket is not None and t not in over and without_time(each.context) == here
     }
-
-
-def _identity(round_: TunerRound) -> tuple[Any, ...]:
-    first = round_.parameters if round_.proposed is None else round_.proposed
-    return round_.ticket, first, round_.context
 
 
 def _arrivals(given: Any) -> tuple[Arrival, ...]:

@@ -14,8 +14,7 @@ from ..stopping.stopping_candidates import StoppingRule
 from .feasibility import FeasibilityFilter, SuccessProbability, feasibility_of
 from .plan import TunerPlan
 from .player import TunerPlayer
-from .reports import text_of
-from .space import Values
+from .space import Values, text_of
 
 UNSETTLED = "scales of value and costs are estimated from first experiments, not all of which are finished"
 REMEDY = 'give Tuner(stopping=("knowledge-gradient", {"price": ...})), or a price'

@@ -187,8 +187,6 @@ def as_parameter(name: str, given: Any) -> Parameter:
         Linear(low=0.0, high=1.0, step=None)
         >>> as_parameter("n", (1, 12))
         Integer(low=1, high=12, log=False, step=1)
-        >>> as_parameter("kind", ["a", "b"])
-        Categorical(choices=('a', 'b'))
     """
     if isinstance(given, Parameter):
         return given

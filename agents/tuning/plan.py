@@ -7,20 +7,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from functools import cached_property
+from math import isfinite
 from typing import Annotated, Any, get_type_hints
 
 import numpy as np
 from sklearn.gaussian_process.kernels import Matern
 
-from bandit_envs.basics.arguments import (
-    Option,
-    at_least,
-    is_count,
-    is_integer,
-    is_number,
-    require,
-    written_as,
-)
+from bandit_envs.basics.arguments import Option, is_count, is_integer, is_number, require, written_as
 from bandit_envs.basics.options import Checked, count, not_negative, positive
 
 from ..real.choice import BEST, FIRST, default_agent, model_of_values
@@ -29,7 +22,7 @@ from ..registry import AgentFactory, require_registered, resolve_agent, without_
 from ..saving.data import decode, encode, require_types
 from .availability import Possible, checked_entries
 from .continuous import plain
-from .history import Arrival, checked_value
+from .history import Arrival, as_number
 from .scale import Scale, goal_of
 from .space import TIME, Results, Space, Time, Values, results_of
 
@@ -39,11 +32,10 @@ LENGTH_SCALE_BOUNDS = (0.05, 5.0)  # longer ones would make features irrelevant 
 MOST_SCALED = 1e307  # size of values that are standardised; of others it is `LARGEST`
 COST = Option(f"a finite number of at most {LARGEST:g} in size", lambda x: is_number(x) and abs(x) <= LARGEST)
 STDS = (1e-100, 1e100)  # their squares, and ratios of these, are finite
-SEED = Option(at_least(0), lambda x: is_integer(x) and x >= 0)  # of any size: an `int` is an index
+SEED = Option("0 or a positive integer", lambda x: is_integer(x) and x >= 0)  # of any size
 SIZE = Option("a positive integer", lambda x: is_count(x) and x <= MOST_POINTS, f"at most {MOST_POINTS}")
 KINDS = ("parameters", "contexts")
 POSSIBLE = "possible"
-SAVED_AGENT = str | tuple[str, dict[str, Any]]
 
 
 @dataclass(frozen=True)
@@ -149,15 +141,10 @@ class TunerPlan(Checked):
         """Return True if parameters lie in today's ranges and are possible."""
         return self.parameters.allows(parameters) and (self.rule is None or self.rule(parameters))
 
-    @property
-    def kernel(self) -> Matern:
-        """Matern 5/2 with one length-scale a feature of (context, parameters)."""
-        return prior_kernel(self.contexts, self.parameters)
-
     def published(self, scale: Scale) -> dict[str, Any]:
         """Return the setting's fields apart from its points; results may be delivered at any time."""
         return {
-            "kernel": self.kernel,
+            "kernel": prior_kernel(self.contexts, self.parameters),
             "horizon": self.budget,
             "max_delay": self.budget - 1,
             "noise_std": None if self.noise_std is None else self.noise_std / scale.std,
@@ -199,8 +186,9 @@ class TunerPlan(Checked):
 
     def arrival(self, value: Any, costs: Any, std: Any, spent: Any, remedy: str) -> Arrival:
         """Return a validated report of an experiment, whose round is not known yet."""
-        came = checked_value(value, remedy)
-        most = MOST_SCALED if self.standardise else LARGEST
+        came, most = as_number(value), MOST_SCALED if self.standardise else LARGEST
+        require(came is not None and isfinite(came), "value", f"a finite number; {remedy}", value)
+        assert came is not None
         require(abs(came) <= most, "value", f"at most {most:g} in size; {remedy}", value)
         return Arrival(-1, came, self.costs(costs), self.checked_std(std), self.spent(spent))
 
@@ -241,7 +229,7 @@ class TunerPlan(Checked):
 
         Other ranges replace those of the same parameters; the rule which are possible is given again.
         """
-        hints = {**get_type_hints(cls), "agent": SAVED_AGENT, "seed": int}
+        hints = {**get_type_hints(cls), "agent": str | tuple[str, dict[str, Any]], "seed": int}
         types = {each.name: hints[each.name] for each in fields(cls) if each.init and each.name != POSSIBLE}
         given: dict[str, Any] = {kind: Space.from_data(kind, data[kind]) for kind in KINDS}
         others = {name: each for name, each in data.items() if name not in (*KINDS, POSSIBLE)}
@@ -287,13 +275,11 @@ def prior_kernel(*spaces: Space) -> Matern:
 def takes(f: Any, names: Iterable[str]) -> bool:
     """Return True if f can be called with these keywords, or if that is unknown."""
     try:
-        signature = inspect.signature(f)
-    except (TypeError, ValueError):  # some built-in functions have no signature
-        return True
-    try:
-        signature.bind(**dict.fromkeys(names))
+        inspect.signature(f).bind(**dict.fromkeys(names))
     except TypeError:
         return False
+    except ValueError:  # some built-in functions have no signature
+        return True
     return True
 
 

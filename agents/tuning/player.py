@@ -18,17 +18,7 @@ from ..agent.generators import Resumable
 from ..model.units import sizes_of
 from ..protocol import adapted
 from .decision_sets import make_decision_set
-from .feasibility import (
-    LIKELY,
-    SPREAD,
-    FeasibilityFilter,
-    NothingLeft,
-    SuccessProbability,
-    beside,
-    feasibility_of,
-    runs,
-    wanted_in,
-)
+from .feasibility import LIKELY, FeasibilityFilter, NothingLeft, feasibility_of, runs, wanted_in
 from .history import Arrival, TunerRound, running_in
 from .plan import TunerPlan
 from .scale import Scale
@@ -96,21 +86,18 @@ class TunerPlayer:
         costs 0. Because of the doubling agents observe a history about twice in total, however long it is.
         """
         fresh = rounds[self.known :]
-        doubled = self.arrived + _arrivals(fresh) >= max(1, 2 * self.num_scaled)
-        if self.plan.standardise and (doubled or self._unscaled_by(fresh)):
+        arrivals = [arrival for each in fresh for arrival in each.arrivals]
+        doubled = self.arrived + len(arrivals) >= max(1, 2 * self.num_scaled)
+        differ = self.equal is not None and any(each.value != self.equal for each in arrivals)
+        costs = self._costs(arrivals)
+        if self.plan.standardise and (doubled or differ or (self.costless & (costs != 0.0)).any()):
             return True
         contexts = [context, *(each.context for each in fresh)]
         return not self.decision_set.has([each.parameters for each in fresh], contexts, only)
 
-    def _unscaled_by(self, fresh: Sequence[TunerRound]) -> bool:
-        """Return True if a value differs from all earlier, equal ones, or a cost from all earlier zeros."""
-        arrivals = [arrival for each in fresh for arrival in each.arrivals]
-        differ = any(each.value != self.equal for each in arrivals) if self.equal is not None else False
-        return differ or any(np.any(self.costless & (np.array(each.costs) != 0.0)) for each in arrivals)
-
     def mark_seen(self, rounds: Sequence[TunerRound]) -> None:
         """Note that these rounds do not outgrow the player: only later ones are looked at again."""
-        self.arrived += _arrivals(rounds[self.known :])
+        self.arrived += sum(len(each.arrivals) for each in rounds[self.known :])
         self.known = max(self.known, len(rounds))
 
     def catch_up(self, rounds: Sequence[TunerRound]) -> TunerPlayer:
@@ -128,25 +115,21 @@ class TunerPlayer:
 
         What was tried is asked for again where exact values leave nothing else.
         """
-        believed, exact = feasibility_of(self.plan, self.rounds), self.plan.exact
+        believed, at = feasibility_of(self.plan, self.rounds), self.plan.contexts.features(context)
+        given = believed, at, wanted_in(len(self.rounds)), only
+        self.feasibility.set(*given, self._over(context) if self.plan.exact else [])
         try:
-            chosen = self._chosen(context, believed, only, self._over(context) if exact else [])
+            chosen = self._chosen(context)
         except NothingLeft:
-            if not (exact and self.plan.repeats):
+            if not (self.plan.exact and self.plan.repeats):
                 raise
-            chosen = self._chosen(context, believed, only, [])
+            self.feasibility.set(*given)
+            chosen = self._chosen(context)
         return self._avoid_running(chosen, context) if self.plan.avoids_running else chosen
 
-    def _chosen(
-        self,
-        context: Values,
-        believed: SuccessProbability | None,
-        only: Sequence[Values],
-        over: Sequence[Floats],
-    ) -> Values:
-        """Return the agent's choice, but of none of some points, (d,) each."""
+    def _chosen(self, context: Values) -> Values:
+        """Return the agent's choice among open points."""
         place, allowed, tried = self.decision_set, self.feasibility, self._tried
-        allowed.set(believed, self.plan.contexts.features(context), wanted_in(len(self.rounds)), only, over)
         narrowed = (self.restricted or tried) and place.narrow(self.agent, allowed, tried)
         action = self.agent.act(place.observation(context))
         if self.restricted and not narrowed:  # an agent that cannot be restricted is corrected
@@ -164,9 +147,7 @@ class TunerPlayer:
         taken = [self._features(each) for each in [*running.values(), *self._tried]]
         if not runs(point, taken):
             return parameters
-        number = max(SPREAD, 2 << len(taken).bit_length())  # more than are taken
-        among = self.decision_set.around(point, self.feasibility, number)
-        found = beside(point, taken, among, self.feasibility)
+        found = self.feasibility.beside(point, taken, self.decision_set.features)
         return parameters if found is None else self.feasibility.exact(space.values(found))
 
     @property
@@ -193,9 +174,10 @@ class TunerPlayer:
         if self.restricted:
             self.decision_set.narrow(self.agent, self.feasibility)
         recommend, observation = self.agent.recommend, self.decision_set.observation(context)
-        among = self.decision_set.among(self.feasibility) if self.restricted else None
-        chooses = among is not None and _chooses(recommend)
-        answer = recommend(observation, among=among) if chooses else recommend(observation)
+        features, among = self.decision_set.features, {}
+        if self.restricted and features is not None and _chooses(recommend):
+            among["among"] = np.flatnonzero(self.feasibility.opened(features))
+        answer = recommend(observation, **among)
         return self._advice(answer, self.decision_set.parameters)
 
     def choose(self, context: Values, among: Sequence[Values]) -> Advice:
@@ -233,8 +215,10 @@ class TunerPlayer:
 
     @property
     def restricted(self) -> bool:
-        """True if the agent's setting has points that may not be asked for."""
-        return not self.feasibility.open or self.decision_set.outside
+        """True if the agent's setting has points that may not be asked for, such as played ones outside."""
+        features = self.decision_set.features
+        outside = features is not None and ((features < 0.0) | (features > 1.0)).any()
+        return not self.feasibility.open or bool(outside)
 
     def _advice(self, answer: Any, parameters_of: Callable[[Any], Values]) -> Advice:
         if answer is None:
@@ -270,7 +254,3 @@ class TunerPlayer:
 def _chooses(recommend: Callable[..., Any]) -> bool:
     """Return True if an agent's `recommend` can be restricted to some actions."""
     return "among" in inspect.signature(recommend).parameters
-
-
-def _arrivals(rounds: Sequence[TunerRound]) -> int:
-    return sum(len(each.arrivals) for each in rounds)

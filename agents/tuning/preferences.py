@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import os
 from collections import Counter
+from dataclasses import astuple
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
@@ -220,7 +221,7 @@ class PreferenceTuner:
         require(isinstance(agent, str | tuple | list), "agent", words, agent)
         plan = {**self.plan, "agent": [agent] if isinstance(agent, str) else list(agent)}
         content = {"parameters": self.space.to_data(), "plan": plan}
-        content["questions"] = [each.to_data() for each in self.questions]
+        content["questions"] = [[*each.pair, *astuple(each)[1:]] for each in self.questions]
         content |= {"added": self.points[self._spread :], "order": self.order}
         write(path, FORM, content, continued=self._require_continued)
         self._kept[target_of(path)] = digest_of(FORM, content)
@@ -287,7 +288,6 @@ class PreferenceTuner:
 
     def _pending(self, ticket: Any) -> Question:
         known = is_integer(ticket) and 0 <= ticket < len(self.questions)
-        require(known, "ticket", "of a question", ticket)
-        waits = self.questions[ticket].state == "pending"
+        waits = known and self.questions[ticket].state == "pending"
         require(waits, "ticket", "of a question without answer", ticket)
         return self.questions[ticket]

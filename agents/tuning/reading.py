@@ -15,7 +15,6 @@ from ..beliefs.points import with_context
 from ..beliefs.surface import Surface
 from ..real.choice import LEARNING, known_noise
 from .history import Arrival, TunerRound
-from .parameters import Parameter
 from .plan import TunerPlan
 from .player import TunerPlayer
 from .space import Values
@@ -66,14 +65,11 @@ class Reading:
         for space, before in ((contexts, 0), (parameters, contexts.dim)):
             for i, (name, kind) in enumerate(space.kinds.items()):
                 own = before + np.flatnonzero(space.parameter_of_feature == i)
-                steps = spans[own][None] if kind.width == 1 else _between(kind)
+                steps = spans[own][None]
+                if kind.width > 1:  # the differences of any two choices
+                    features = np.array([kind.features(choice) for choice in kind.levels or ()])
+                    steps = (features[:, None] - features)[np.triu_indices(len(features), 1)]
                 ends = np.zeros((len(steps), len(spans)))
                 ends[:, own] = steps
                 lost[name] = float(1.0 - kernel(origin, ends).min() / kernel(origin)[0, 0])
         return lost
-
-
-def _between(kind: Parameter) -> Floats:
-    """Return differences of the features of any two choices, (m, width)."""
-    features = np.array([kind.features(choice) for choice in kind.levels or ()])
-    return (features[:, None] - features)[np.triu_indices(len(features), 1)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
@@ -32,33 +33,6 @@ if TYPE_CHECKING:
     from .pictures.figures import Figure
 
 LATEST = 20  # number of experiments shown
-
-
-def frame_of(plan: TunerPlan, experiments: Sequence[Experiment]) -> DataFrame:
-    """Return a row an experiment; a name that is taken gets a prefix with its kind, as in "cost value"."""
-    import pandas as pd
-
-    columns: dict[str, Any] = {"ticket": [each.ticket for each in experiments]}
-
-    def add(what: str, name: str, values: Any) -> None:
-        columns[name if name not in columns else f"{what} {name}"] = values
-
-    for name in plan.parameters.kinds:
-        add("parameter", name, [each.parameters[name] for each in experiments])
-    for name in plan.contexts.kinds:
-        add("context", name, [each.context[name] for each in experiments])
-    for name in ("state", "value", "std"):
-        add("told", name, [getattr(each, name) for each in experiments])
-    for name in plan.constraints:
-        add("cost", name, [each.costs.get(name) for each in experiments])
-    if plan.cost_budget is not None:
-        add("told", "spent", [each.spent for each in experiments])
-    reasons = pd.Series([each.reason for each in experiments], dtype=object)  # None stays None
-    add("told", "reason", reasons)
-    frame = pd.DataFrame(columns)
-    numbers = [name for name in ("value", "std", "spent", *plan.constraints) if name in frame]
-    known = {name: "float64" for name in numbers if name not in plan.parameters.kinds}
-    return frame.astype({"ticket": "Int64", **known})
 
 
 class Records:
@@ -125,7 +99,30 @@ class Records:
         second has a prefix with its kind, such as "cost depth".
         """
         with from_extra("eval", "tables"):
-            return frame_of(self.plan, self.experiments)
+            import pandas as pd
+
+        plan, experiments = self.plan, self.experiments
+        columns: dict[str, Any] = {"ticket": [each.ticket for each in experiments]}
+
+        def add(what: str, name: str, values: Any) -> None:
+            columns[name if name not in columns else f"{what} {name}"] = values
+
+        for name in plan.parameters.kinds:
+            add("parameter", name, [each.parameters[name] for each in experiments])
+        for name in plan.contexts.kinds:
+            add("context", name, [each.context[name] for each in experiments])
+        for name in ("state", "value", "std"):
+            add("told", name, [getattr(each, name) for each in experiments])
+        for name in plan.constraints:
+            add("cost", name, [each.costs.get(name) for each in experiments])
+        if plan.cost_budget is not None:
+            add("told", "spent", [each.spent for each in experiments])
+        reasons = pd.Series([each.reason for each in experiments], dtype=object)  # None stays None
+        add("told", "reason", reasons)
+        frame = pd.DataFrame(columns)
+        numbers = [name for name in ("value", "std", "spent", *plan.constraints) if name in frame]
+        known = {name: "float64" for name in numbers if name not in plan.parameters.kinds}
+        return frame.astype({"ticket": "Int64", **known})
 
     def plot(
         self,
@@ -179,7 +176,8 @@ class Records:
                 lacks or is of another kind, or another process or tuner holds the file.
         """
         notes = None if self._player is None else self._player.notes()
-        content = {"plan": self.plan.to_data(), "rounds": self._history.to_data(), "notes": notes}
+        content = {"plan": self.plan.to_data(), "rounds": [asdict(each) for each in self._history.rounds]}
+        content["notes"] = notes
         # While this tuner's `optimise` holds the file, which it has compared, nobody else writes it.
         write(path, FORM, content, owner=self, continued=partial(require_continued, self), remedy=SHARE)
 
@@ -217,9 +215,7 @@ class Records:
             notes = content.get("notes")
             require_types("notes of a tuner", {"notes": notes}, {"notes": NOTES})
         with playing(path):
-            known = None if parameters is not None else notes  # a new agent has none
-            rounds, same = tuner._history.rounds, parameters is None
-            tuner._player = restored(tuner.plan, rounds, known, compared=same)
+            tuner._player = restored(tuner.plan, tuner._history.rounds, notes, compared=True)
         return tuner
 
     def __repr__(self) -> str:

@@ -57,8 +57,10 @@ def restored(
                 player.agent.skip()  # it acts only if that changes its state
                 continue
             now = player.ask(rounds[t].context, rounds[t].only)
-            if compared:
-                _require_same(plan, rounds[t], now)
+            features = map(plan.parameters.features, (now, rounds[t].question))
+            if compared and not np.allclose(*features, rtol=0.0, atol=ROUNDING):
+                words = f"it asks for {now} where {rounds[t].question} was asked for"
+                raise ValueError(f"with ticket {rounds[t].ticket} {words}")
     return player
 
 
@@ -75,14 +77,6 @@ def _latest(plan: TunerPlan, rounds: Sequence[TunerRound]) -> tuple[TunerPlayer 
             asked.append(t)
             now.mark_seen(rounds[:t])
     return player, asked
-
-
-def _require_same(plan: TunerPlan, asked: TunerRound, now: Values) -> None:
-    """Raise unless a question is the recorded one; coordinates may differ by rounding."""
-    then = asked.parameters if asked.proposed is None else asked.proposed
-    one, other = (plan.parameters.features(each) for each in (now, then))
-    if not np.allclose(one, other, rtol=0.0, atol=ROUNDING):
-        raise ValueError(f"with ticket {asked.ticket} it asks for {now} where {then} was asked for")
 
 
 def require_possible(plan: TunerPlan, round_: TunerRound) -> None:

@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
+import logging
 import math
 import os
+import sys
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, wait
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
+from importlib.util import find_spec
 from typing import Any
 
-from bandit_envs.basics.arguments import is_count, require
+from bandit_envs.basics.arguments import is_count, is_number, require
 from bandit_envs.basics.files import check_path, held
 from bandit_envs.basics.threads import check_workers
 
 from ..saving.files import read
+from .continuous import plain
 from .history import Experiment, TunerHistory, as_number, running_in
+from .pictures.bar import bar_of
 from .plan import takes
-from .reports import Reports, check_reports
-from .space import Values
+from .scale import sign_of
+from .space import Values, text_of
 from .workers import Executor, Experimenter, RunReport, executor_of, unbroken
 
 FORM = "gpbandits tuner"  # of the file
@@ -30,6 +35,8 @@ SHARE = (
 )
 REPORTED = ("value", "costs", "std", "spent", "parameters")
 RETURNED = f"a number, (value, costs) or a dict of {', '.join(REPORTED)}"
+# "gpbandits.tuner", without a handler: who wants to see it configures logging.
+LOG = logging.getLogger("gpbandits").getChild("tuner")
 
 
 def optimise(
@@ -83,59 +90,105 @@ def optimise(
             that the tuner lacks.
     """
     check_run(tuner, f, n, workers, context, time, file)
-    check_reports(target, callback, progress)
-    reports = Reports(tuner, n, target, callback, progress)
-    Run(tuner, f, executor_of(workers, backend), reports, context, time, file, price).play(n, workers)
+    require(target is None or is_number(plain(target)), "target", "None or a finite number", target)
+    usable = callback is None or callable(callback)
+    require(usable, "callback", "None or a function of an `agents.tuning.Experiment`", callback)
+    require(progress is None or isinstance(progress, bool), "progress", "None, True or False", progress)
+    executor = executor_of(workers, backend)
+    Run(tuner, f, executor, n, context, time, file, price, target, callback, progress).play(workers)
     return tuner.best
 
 
 @dataclass
 class Run:
-    """Run of a tuner's experiments."""
+    """Run of a tuner's experiments, with its reports, and what ends it early."""
 
     tuner: Any  # a `Tuner`, whose module imports this one
     f: Experimenter
     executor: Executor
-    reports: Reports
-    context: Values | None = None  # of the questions
-    time: Callable[[], float] | None = None
-    file: str | os.PathLike[str] | None = None  # where the tuner is saved, None for nowhere
-    price: float | None = None  # of a further experiment; None for the tuner's rule, if any
+    n: int
+    context: Values | None  # of the questions
+    time: Callable[[], float] | None
+    file: str | os.PathLike[str] | None  # where the tuner is saved, None for nowhere
+    price: float | None  # of a further experiment; None for the tuner's rule, if any
+    target: float | None
+    callback: Callable[[Experiment], Any] | None
+    progress: bool | None
     running: dict[Future[RunReport], int] = field(default_factory=dict)
+    done: int = 0
+    stopped: bool = False
+    _failed: int = 0
+    _bar: Any = None
+    _writes: bool = False  # a line an experiment
 
-    def play(self, n: int, workers: int) -> None:
+    def play(self, workers: int) -> None:
         """Run n experiments, pending ones first; stop early once a budget of costs is spent."""
         with ExitStack() as stack:
             if self.file is not None:
                 stack.enter_context(held(self.file, SHARE, self.tuner))
                 require_continued(self.tuner, self.file)
-            stack.enter_context(self.reports.shown())
-            self._play(n, workers)
+            stack.enter_context(self._shown())
+            before, left = len(self.tuner._history.failures), self.n
+            again = list(running_in(self.tuner._history.rounds, self.context or {}))[:left]
+            try:
+                while left > 0 and self._begin(again, min(left, workers) - len(self.running)):
+                    wait(self.running, return_when=FIRST_COMPLETED)
+                    over = self._tell_finished()
+                    left -= len(over)
+                    for ticket in over:
+                        self._report(ticket)
+            except KeyboardInterrupt:
+                if self.executor.cannot_stop:
+                    wait(self.running)
+                raise
+            finally:
+                self._tell_finished()
+                self.executor.stop()
+            failed = self.tuner._history.failures[before:]
+            if len(failed) == self.n:
+                words = f"all {self.n} experiments failed, the last with {failed[-1].reason}"
+                warnings.warn(words, stacklevel=3)
 
-    def _play(self, n: int, workers: int) -> None:
-        before, left = len(self.tuner._history.failures), n
-        again = list(running_in(self.tuner._history.rounds, self.context or {}))[:n]
-        try:
-            while left > 0 and self._begin(again, min(left, workers) - len(self.running)):
-                wait(self.running, return_when=FIRST_COMPLETED)
-                over = self._tell_finished()
-                left -= len(over)
-                for ticket in over:
-                    self.reports.ended(ticket)
-        except KeyboardInterrupt:
-            if self.executor.cannot_stop:
-                wait(self.running)
-            raise
-        finally:
-            self._tell_finished()
-            self.executor.stop()
-        failures = self.tuner._history.failures[before:]
-        if len(failures) == n:
-            warnings.warn(f"all {n} experiments failed, the last with {failures[-1].reason}", stacklevel=5)
+    @contextmanager
+    def _shown(self) -> Iterator[None]:
+        """Log the beginning and the end of the block, and show in it how far the run is."""
+        plan, on_terminal = self.tuner.plan, sys.stderr.isatty()
+        LOG.info("%d experiments over %s, to %s", self.n, ", ".join(plan.parameters.kinds), plan.goal)
+        wanted = self.progress
+        if wanted is None:  # lines of a log would be written into a bar, and say more
+            wanted = on_terminal and not LOG.isEnabledFor(logging.INFO)
+        self._bar = bar_of(self.n) if wanted and on_terminal and find_spec("rich") else None
+        self._writes = wanted and self._bar is None
+        with nullcontext() if self._bar is None else self._bar:
+            yield
+        LOG.info("%d of %d experiments were run%s", self.done, self.n, self._record())
+
+    def _report(self, ticket: int) -> None:
+        self.done += 1
+        if not (self._bar or self._writes or self.callback or LOG.isEnabledFor(logging.INFO)):
+            return
+        each = next(each for each in self.tuner.experiments if each.ticket == ticket)
+        found = each.reason if each.value is None else f"{each.value:.6g}"
+        line = f"{self.done}/{self.n}: {each.state} {found} at {text_of(each.parameters)}{self._record()}"
+        LOG.info("%s", line)
+        if self._writes:
+            print(line, file=sys.stderr, flush=True)
+        self._failed += each.state == "failed"
+        if self._bar is not None:
+            lost = f", {self._failed} failed" if self._failed else ""
+            self._bar.update(0, advance=1, description=f"{self._record()[2:] or 'no value'}{lost}")
+        if self.callback is not None and self.callback(each) is True:
+            self.stopped = True
+
+    def _record(self) -> str:
+        best = self.tuner.best_value
+        return "" if best is None else f", best {best:.6g}"
 
     def _begin(self, again: list[int], number: int) -> bool:
         """Start up to `number` experiments; return True if any is running."""
-        if self.reports.enough():
+        best, sign = self.tuner.best_value, sign_of(self.tuner.plan.goal)
+        reached = self.target is not None and best is not None and sign * best >= sign * self.target
+        if self.stopped or reached:
             return bool(self.running)
         tickets, again[:] = again[:number], again[number:]
         fresh = number - len(tickets)
@@ -163,8 +216,9 @@ class Run:
         self.running[call] = ticket
 
     def _tell(self, ticket: int, finished: RunReport) -> None:
-        reported = {} if finished.failure is not None else outcome(finished.result)
-        failure = unfit(reported) if finished.failure is None else finished.failure
+        failed = finished.failure is not None
+        reported = {} if failed else outcome(finished.result)
+        failure = finished.failure if failed else unfit(reported)
         if failure is not None:
             self.tuner.fail(ticket, failure, reported.get("spent"))
         else:

@@ -69,7 +69,14 @@ def without_time(context: Mapping[str, Any]) -> dict[str, Any]:
 
 
 Values = dict[str, Any]
-ONLY: dict[str, tuple[Any, ...]] = {"contexts": (Time,)}  # additional kinds of certain spaces
+
+
+def text_of(values: Values) -> str:
+    """Return values by name on one line, rounded."""
+    return ", ".join(
+        f"{name}={value:.4g}" if isinstance(value, float) else f"{name}={value}"
+        for name, value in values.items()
+    )
 
 
 class Space:
@@ -80,8 +87,8 @@ class Space:
         require(isinstance(kinds, Mapping), what, 'a dict such as {"x": (0.0, 1.0)}', kinds)
         for name, kind in kinds.items():
             require(isinstance(name, str), f"a name in {what}", "text", name)
-            special = isinstance(kind, ONLY.get(what, ()))
-            self.kinds[name] = kind if special else as_parameter(f"{what}[{name!r}]", kind)
+            timed = what == "contexts" and isinstance(kind, Time)
+            self.kinds[name] = kind if timed else as_parameter(f"{what}[{name!r}]", kind)
 
     @property
     def dim(self) -> int:
@@ -165,7 +172,7 @@ class Space:
     @classmethod
     def from_data(cls, what: str, data: list[list[Any]]) -> Space:
         """Return the space of `to_data`."""
-        kinds = KINDS | {kind.__name__: kind for kind in ONLY.get(what, ())}
+        kinds = {**KINDS, "Time": Time} if what == "contexts" else KINDS
         for _, kind, arguments in data:
             require_types(f"a {kind}", arguments, {each.name: Any for each in fields(kinds[kind])}, False)
         return cls(what, {name: kinds[kind](**arguments) for name, kind, arguments in data})

@@ -266,13 +266,10 @@ def _experiments_of(like: Any, goal: str) -> Any:
     """Return earlier tasks, and of tuners the parameters and values of their experiments."""
     if not isinstance(like, Sequence) or isinstance(like, str):
         return like
-    return tuple(
-        _with_values(f"like[{j}]", each, goal) if isinstance(each, Records) else each
-        for j, each in enumerate(like)
-    )
-
-
-def _with_values(name: str, tuner: Records, goal: str) -> tuple[list[Values], list[float]]:
-    require(tuner.plan.goal == goal, name, f"a tuner with the goal {goal!r}", tuner.plan.goal)
-    told = [(each.parameters, each.value) for each in tuner.experiments if each.value is not None]
-    return [parameters for parameters, _ in told], [value for _, value in told]
+    tasks: list[Any] = list(like)
+    for j, each in enumerate(like):
+        if isinstance(each, Records):
+            require(each.plan.goal == goal, f"like[{j}]", f"a tuner with the goal {goal!r}", each.plan.goal)
+            told = [line for line in each.experiments if line.value is not None]
+            tasks[j] = [line.parameters for line in told], [line.value for line in told]
+    return tuple(tasks)

@@ -53,11 +53,9 @@ def ranges_that_changed(trials: Iterable[FrozenTrial]) -> list[str]:
 
 def is_equal(one: BaseDistribution, other: BaseDistribution) -> bool:
     """Return True if two distributions are equal but for their ends; choices have none."""
-    if isinstance(one, CategoricalDistribution) or isinstance(other, CategoricalDistribution):
+    if type(one) is not type(other) or not isinstance(one, FloatDistribution | IntDistribution):
         return one == other
-    numeric = FloatDistribution | IntDistribution
-    same = type(one) is type(other) and isinstance(one, numeric) and isinstance(other, numeric)
-    return same and (one.log, one.step) == (other.log, other.step)  # type: ignore[union-attr]
+    return (one.log, one.step) == (other.log, other.step)  # type: ignore[attr-defined]
 
 
 def _distributions(trials: Iterable[FrozenTrial]) -> dict[str, list[BaseDistribution]]:
@@ -101,13 +99,7 @@ class TrialOutcome(NamedTuple):
     spent: float | None = None  # None without a budget
 
 
-class Event(NamedTuple):
-    """An event is the end of a trial."""
-
-    time: datetime
-    ticket: int
-    outcome: TrialOutcome | None  # None if the trial failed
-    spent: float | None  # of a budget, None without or if it is unknown
+Ending = tuple[datetime, int, TrialOutcome | None]  # of a ticket; None for one that is dropped
 
 
 def constraint_names(trials: Iterable[FrozenTrial]) -> list[str]:
@@ -115,9 +107,7 @@ def constraint_names(trials: Iterable[FrozenTrial]) -> list[str]:
     return sorted({name for trial in trials for name in trial.constraints})
 
 
-def inform(
-    tuner: Tuner, dimensions: Dimensions, trials: Sequence[FrozenTrial], failures: str, goal: str
-) -> None:
+def inform(tuner: Tuner, dimensions: Dimensions, trials: Sequence[FrozenTrial], failures: str) -> None:
     """Pass the trials of a study, in the order of their numbers and without waiting ones, to a new tuner.
 
     The outcome of a trial follows all trials that started before it ended, so that agents see parallel trials
@@ -125,19 +115,19 @@ def inform(
     """
     names, paid = constraint_names(trials), tuner.plan.cost_budget is not None
     known = [outcome(trial, names, paid) for trial in trials]
-    bad = _worst(known, goal) if failures == "worst" else None
-    ended: list[Event] = []
+    bad = _worst(known, tuner.plan.goal) if failures == "worst" else None
+    ended: list[Ending] = []
     for trial, came in zip(trials, known, strict=True):
-        begun = trial.datetime_start or trial.datetime_complete
-        ended = _tell(tuner, ended, begun, bad)
+        ended = _tell(tuner, ended, trial.datetime_start or trial.datetime_complete)
         parameters = dimensions.to_tuner(_parameters(trial))
         if parameters is None:
             continue
         ticket = tuner.start(parameters)
         if trial.state.is_finished():
             spent = spent_by(trial) if paid else None
-            ended.append(Event(trial.datetime_complete or datetime.max, ticket, came, spent))
-    _tell(tuner, ended, None, bad)
+            failed = None if bad is None else bad._replace(spent=spent or bad.spent)
+            ended.append((trial.datetime_complete or datetime.max, ticket, came or failed))
+    _tell(tuner, ended, None)
 
 
 def about_to_begin(trials: Iterable[FrozenTrial], number: int) -> int:
@@ -181,16 +171,14 @@ def outcome(trial: FrozenTrial, names: Sequence[str], paid: bool = False) -> Tri
     return TrialOutcome(value[0], {name: costs[name] for name in names}, spent)
 
 
-def _tell(tuner: Tuner, ended: list[Event], until: datetime | None, bad: TrialOutcome | None) -> list[Event]:
+def _tell(tuner: Tuner, ended: list[Ending], until: datetime | None) -> list[Ending]:
     """Pass the trials that ended up to some time to the tuner, in that order; return the others."""
-    due = [each for each in ended if until is None or each.time <= until]
-    for _, ticket, known, paid in sorted(due, key=lambda event: (event.time, event.ticket)):
-        outcome = known or bad
-        if outcome is None:
+    due = [each for each in ended if until is None or each[0] <= until]
+    for _, ticket, known in sorted(due, key=lambda each: each[:2]):
+        if known is None:
             tuner.drop(ticket)
         else:
-            spent = outcome.spent if known or paid is None else paid
-            tuner.tell(ticket, outcome.value, outcome.costs or None, spent=spent)
+            tuner.tell(ticket, known.value, known.costs or None, spent=known.spent)
     return [each for each in ended if each not in due]
 
 

@@ -184,9 +184,9 @@ class GPBanditSampler(BaseSampler):
     def tuner_of(self, study: Study, dimensions: Dimensions, begun: list[FrozenTrial], seed: int) -> Tuner:
         """Return a tuner that has been told of the trials of a study."""
         goal = "maximise" if study.direction == StudyDirection.MAXIMIZE else "minimise"
-        constraints = constraint_names(begun)
-        tuner = Tuner(dimensions.kinds, goal=goal, constraints=constraints, seed=seed, **self._options)
-        inform(tuner, dimensions, begun, self._failures, goal)
+        given = {"goal": goal, "constraints": constraint_names(begun), "seed": seed, **self._options}
+        tuner = Tuner(dimensions.kinds, **given)
+        inform(tuner, dimensions, begun, self._failures)
         return tuner
 
     def propose(

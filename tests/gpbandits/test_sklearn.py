@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from optuna.distributions import FloatDistribution
-from scipy.stats import loguniform, norm, randint, uniform
+from scipy.stats import loguniform, norm
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.datasets import make_classification
 from sklearn.decomposition import PCA
@@ -164,15 +163,12 @@ def test_lists_of_one_value_are_candidates(ranges):
 @pytest.mark.parametrize(
     ("values", "kind"),
     [
-        (uniform(1, 2), Linear(1.0, 3.0)),
         (loguniform(0.1, 10), Log(0.1, 10.0)),
-        (randint(2, 6), Integer(2, 5)),
         (Integer(2, 6, log=True), Integer(2, 6, log=True)),
         ([1, 2.5], Categorical([1, 2.5])),
         ((1, 6), Integer(1, 6)),
         ((1.0, 2.5), Linear(1.0, 2.5)),
         ((True, False), Categorical([True, False])),
-        (FloatDistribution(1e-3, 1.0, log=True), Log(1e-3, 1.0)),
         (np.array([1, 2]), Categorical([1, 2])),
     ],
 )
@@ -254,8 +250,6 @@ def test_a_stopping_rule_ends_the_search():
         ({"ranges": [{"C": [1, 2]}, {}]}, "param_distributions must be a dict"),
         ({"ranges": {"C": "12"}}, "C must be a range"),
         ({"ranges": {"C": norm()}}, "C must be a range.*norm"),
-        ({"ranges": {"C": randint(3, 4)}}, r"C must be a randint with .* \(3.0, 3.0\)"),
-        ({"ranges": {"C": uniform(1, 0)}}, "C must be a uniform with a lower and a higher end"),
         ({"n_iter": 0}, "n_iter must be"),
         ({"batch_size": 0}, "batch_size must be"),
         ({"agent": "nobody"}, "unknown agent"),

@@ -116,11 +116,6 @@ class Drawing:
         """The model, computed on access because not all figures draw it."""
         return Reading(self.plan, self.rounds, self.context or {})
 
-    @property
-    def measured(self) -> list[Experiment]:
-        """Experiments with a value."""
-        return self.in_state("told")
-
     def in_state(self, state: str) -> list[Experiment]:
         """Return experiments in a state."""
         return [each for each in self.experiments if each.state == state]
@@ -133,7 +128,7 @@ class Drawing:
     @property
     def centre(self) -> Values:
         """Parameters at which slices cross: those of the best experiment, or of the latest value."""
-        return dict((self.best or self.measured[-1]).parameters)
+        return dict((self.best or self.in_state("told")[-1]).parameters)
 
     def axis(self, name: str) -> ParameterAxis:
         """Return the axis of one parameter."""
@@ -221,9 +216,9 @@ def draw_history(drawing: Drawing, axes: Sequence[Axes]) -> None:
     (ax,), experiments = axes, drawing.experiments
     number = {id(each): i + 1 for i, each in enumerate(experiments)}
     sign, best = sign_of(drawing.plan.goal), -np.inf
-    fits = [all(cost <= 0 for cost in each.costs.values()) for each in drawing.measured]
     steps: list[tuple[int, float]] = []
-    for each, feasible in zip(drawing.measured, fits, strict=True):
+    for each in drawing.in_state("told"):
+        feasible = all(cost <= 0 for cost in each.costs.values())
         value = float(each.value or 0.0)
         label = "value" if feasible else "value, infeasible"
         face = VALUE_COLOUR if feasible else "none"
@@ -246,7 +241,7 @@ def draw_slices(drawing: Drawing, axes: Sequence[Axes]) -> None:
         axis = drawing.axis(name)
         grid = axis.values(FINE)
         mean, std = drawing.reading.predict(drawing.features([{name: each} for each in grid]))
-        places, measured = axis.places(grid), drawing.measured
+        places, measured = axis.places(grid), drawing.in_state("told")
         if axis.named:
             ax.errorbar(places, mean, QUANTILE * std, fmt="_", color=BELIEF, capsize=4, ms=12, label="model")
         else:

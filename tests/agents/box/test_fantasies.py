@@ -3,9 +3,7 @@
 import numpy as np
 import pytest
 from box_cases import KERNEL, factor_of, view_of_round
-from players import at_once
 from scipy.special import ndtr
-from sklearn.gaussian_process.kernels import RBF
 
 import agents
 from agents.acquisition.improvement import MaxMean, NoisyPlays
@@ -39,7 +37,6 @@ def hallucinating_surface():
 
 
 def joint(surface, at):
-    """Mean and covariance of f at some points, by the textbook."""
     x = surface.std_factor.features
     gain = np.linalg.solve(KERNEL(x) + NOISE * np.eye(len(x)), KERNEL(x, at)).T
     own = surface.mean_factor.features
@@ -106,30 +103,6 @@ def test_normal_points_have_the_moments_of_normal_ones():
     np.testing.assert_allclose(white.T @ white / 1024, np.eye(64), atol=5 / 1024**0.5)
     few = normal_points(64, 16, np.random.default_rng(3))
     assert (np.sort(np.floor(16 * ndtr(few)), axis=0) == np.arange(16)[:, None]).all()
-
-
-def run(rounds=40, noise=0.2, **options):
-    setting = Setting(**BOX, horizon=rounds, kernel=RBF(0.3), noise_std=noise)
-    agent = agents.make("gp-ei", setting, initial=6, **options)
-    agent.reset(0)
-    rng, points = np.random.default_rng(0), []
-    for t in range(rounds):
-        action = agent.act(np.zeros(1))
-        points.append(setting.to_point(action))
-        value = float(np.exp(-8.0 * ((points[-1] - 0.4) ** 2).sum()) + noise * rng.normal())
-        agent.update(np.zeros(1), action, value, at_once(t, value))
-    return agent, np.array(points)
-
-
-@pytest.mark.long
-def test_under_noise_an_agent_on_a_box_does_not_repeat_its_plays():
-    def spacing(points):
-        """The distance of a play to its nearest earlier one, in the last half of the run, on the median."""
-        gap = np.abs(points[:, None] - points[None]).max(axis=2)
-        gap += np.where(np.tri(len(points), k=-1), 0.0, 9.0)
-        return float(np.median(gap.min(axis=1)[len(points) // 2 :]))
-
-    assert spacing(run()[1]) > 2.0 * spacing(run(incumbent="max_mean")[1])
 
 
 def incumbent_of(name, setting, **options):

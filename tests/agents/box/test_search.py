@@ -2,34 +2,19 @@
 
 import numpy as np
 import pytest
-from box_cases import KERNEL, RULES, SETTING, factor_of, landscape_of, plays, surface_of, view_of_round
+from box_cases import KERNEL, RULES, SETTING, factor_of, landscape_of, plays, surface_of
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, DotProduct, Matern
 
 import agents
 from agents.acquisition.rules import PosteriorMean, Thompson
-from agents.beliefs.points import Pairs
 from agents.beliefs.surface import Surface
 from agents.box import Lattice, QuasiRandom
 from agents.box.acquisition_surface import Path
-from agents.box.search import Stacked, UnitSurface, sobol
+from agents.box.search import UnitSurface, sobol
 from agents.posteriors import SufficientStatistics
 from agents.posteriors.play_factor import PlayFactor
 from agents.widths.base import FixedWidth
 from bandit_envs.problem.decisions import unit_grid
-
-
-def test_the_stacked_climb_is_the_sum_of_single_ones():
-    acquisition = landscape_of(RULES["EI"], surface_of(*plays()))
-    unit_surface = UnitSurface(acquisition, np.zeros(2), np.ones(2), np.empty((0, 2)))
-    starts, at = np.random.default_rng(3).random((2, 5, 2))
-
-    def loss_of(starts):
-        return Stacked(unit_surface, starts, *unit_surface.climb(starts))
-
-    loss, slopes = loss_of(starts)(at.ravel())
-    each = [loss_of(start[None])(row) for start, row in zip(starts, at, strict=True)]
-    np.testing.assert_allclose(loss, sum(value for value, _ in each), rtol=1e-10)
-    np.testing.assert_allclose(slopes, np.concatenate([slope for _, slope in each]), rtol=1e-8, atol=1e-12)
 
 
 def test_slopes_in_unit_coordinates_are_those_of_finite_differences():
@@ -120,17 +105,6 @@ def test_slopes_of_scores_are_those_of_finite_differences(rule, kernel):
         np.testing.assert_allclose(slopes[:, j], change, rtol=1e-4, atol=1e-5 * np.abs(scores).max())
 
 
-def test_a_mean_and_a_deviation_of_different_plays_have_the_right_slopes():
-    x, y = plays()
-    surface = Surface(KERNEL, factor_of(x[:7], y[:7]), factor_of(x, 0.0 * y), 0.0)
-    acquisition, step = landscape_of(RULES["UCB"], surface), 1e-6
-    at = np.random.default_rng(2).random((7, 2))
-    _, slopes = acquisition.climb(at)
-    for j, shift in enumerate(step * np.eye(2)):
-        change = (acquisition.scores(at + shift) - acquisition.scores(at - shift)) / (2 * step)
-        np.testing.assert_allclose(slopes[:, j], change, rtol=1e-5, atol=1e-6)
-
-
 def test_a_mean_of_the_first_plays_is_to_the_bit_that_of_its_own_factor():
     x, y = plays()
     apart, experiments = factor_of(x[:7], y[:7]), factor_of(x, 0.0 * y)
@@ -144,14 +118,6 @@ def test_a_mean_of_the_first_plays_is_to_the_bit_that_of_its_own_factor():
     np.testing.assert_array_equal(found.std, expected.std)
     of_mean, of_std = np.random.default_rng(3).normal(size=(2, 1, 7))
     np.testing.assert_array_equal(found.gradient(of_mean, of_std[0]), expected.gradient(of_mean, of_std[0]))
-
-
-def test_a_sample_on_a_box_deviates_from_the_mean_by_the_width():
-    mean, std, deviation = np.random.default_rng(3).normal(size=(3, 1, 5))
-    view = view_of_round(1, np.ones(1), bias=0.5)
-    view.mean, view.std, view.points = mean, std, Pairs(np.empty(0), np.zeros((5, 1)))
-    view.path = lambda x: deviation[0]
-    np.testing.assert_allclose(Thompson(FixedWidth(3.0))(view), mean + 3.5 * deviation)
 
 
 def test_a_path_has_one_value_at_a_point():
@@ -182,11 +148,9 @@ def test_a_search_reaches_the_boundary_exactly():
             lambda: agents.gp_ei(SETTING, search={"candidate": 64}),
             "search must be .* candidates, starts, steps",
         ),
-        (lambda: agents.gp_ei(SETTING, form="dense"), "form"),
         (lambda: agents.gp_ei(SETTING, prior_mean=np.zeros(2)), "prior_mean"),
         (lambda: agents.gp_ei(SETTING, kernel=RBF([1.0, 1.0, 1.0])), "kernel"),
         (lambda: agents.gp_ucb(SETTING, width="finite-set"), "width"),
-        (lambda: agents.igp_ucb(SETTING, gamma="spectral"), "gamma"),
     ],
 )
 def test_what_cannot_be_is_an_error_that_names_it(make, name):

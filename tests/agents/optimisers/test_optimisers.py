@@ -48,7 +48,6 @@ class Spy:
 
 
 def spied(setting, **options):
-    """An agent that was reset, and its engine."""
     agent = OptimiserAgent(setting, partial(Spy, **options))
     agent.reset(2**40)
     return agent, Spy.made[-1]

@@ -19,6 +19,7 @@ from stable_baselines3.common.vec_env import DummyVecEnv
 import agents
 from agents.agent.generators import preserved_generators
 from agents.rl.bridge import Rendezvous
+from agents.rl.learner import SB3Agent
 from bandit_envs import BanditEnv, Setting
 
 
@@ -28,8 +29,6 @@ def learners() -> list[threading.Thread]:
 
 @pytest.mark.long
 def test_the_learner_plays_what_it_would_play_against_the_environment_itself():
-    """The bridge changes nothing: `learn` on the environment plays the same actions as the agent."""
-
     class Recorded(gym.Wrapper):
         def __init__(self, env):
             super().__init__(env)
@@ -70,26 +69,13 @@ class Broken(A2C):
         super().train()
 
 
-class Interrupting:
-    """Plays with a learner until it is interrupted."""
-
-    def __init__(self, setting):
-        self.agent, self.rounds = agents.sb3(setting, "a2c"), 0
-
-    def reset(self, seed):
-        self.agent.reset(seed)
+class Interrupted(SB3Agent):
+    """A learner that is interrupted in its eighth round."""
 
     def act(self, observation):
-        self.rounds += 1
-        if self.rounds > 7:
+        if self._round == 7:
             raise KeyboardInterrupt
-        return self.agent.act(observation)
-
-    def update(self, *outcome):
-        self.agent.update(*outcome)
-
-    def close(self):
-        self.agent.close()
+        return super().act(observation)
 
 
 def test_an_error_in_the_learner_surfaces_in_the_loop_with_its_traceback():
@@ -106,7 +92,7 @@ def test_no_thread_outlives_an_evaluation_that_ends_or_is_cut_short_or_interrupt
     actions("sb3-dqn", max_episode_steps=9)
     assert learners() == []
     with pytest.raises(KeyboardInterrupt):
-        actions(Interrupting)
+        actions(lambda setting: Interrupted(setting, agents.sb3(setting).recipe))
     assert learners() == []
 
 

@@ -1,10 +1,11 @@
-"""Learners of stable-baselines3 in the loop of everybody: reproducible, honest, and what they refuse."""
+"""Learners of stable-baselines3 in everybody's loop: reproducible, honest, with late rewards credited."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 import torch
+from gymnasium import spaces
 from learner_cases import SMALL, actions, play
 from sb3_contrib import RecurrentPPO
 from stable_baselines3 import A2C, DDPG, DQN, SAC
@@ -13,7 +14,9 @@ import agents
 from agents.agent.generators import preserved_generators
 from agents.rl.bridge import Plays
 from agents.rl.recipe import ALGORITHMS
+from agents.rl.vector import AttributedReplayBuffer
 from bandit_envs import BanditEnv, Setting
+from bandit_envs.problem.feedback import delivery
 from bandit_envs.problems import build
 from gpbandits.evaluation import check_agent, evaluate
 from gpbandits.evaluation.rehearsal import stages
@@ -76,18 +79,9 @@ def test_the_learner_never_sees_the_oracle():
     seen = []
 
     class Curious(A2C):
-        def collect_rollouts(self, env, callback, rollout_buffer, n_rollout_steps):
-            step = env.step
-
-            def watched(action):
-                outcome = step(action)
-                seen.extend(outcome[3])
-                return outcome
-
-            env.step = watched
-            result = super().collect_rollouts(env, callback, rollout_buffer, n_rollout_steps)
-            env.step = step
-            return result
+        def _update_info_buffer(self, infos, dones=None):
+            seen.extend(infos)
+            super()._update_info_buffer(infos, dones)
 
     env = BanditEnv("constrained", **SMALL)
     observation, _ = env.reset(seed=0)
@@ -178,3 +172,47 @@ def test_a_name_in_place_of_the_setting_is_refused_with_what_evaluate_takes():
 def test_a_learner_that_is_told_which_action_earned_a_late_reward_needs_no_discount():
     late = Setting(arms=np.eye(3), horizon=30, max_delay=3)
     assert agents.sb3(late, "dqn", attribute=True).recipe.options["gamma"] == 0.0
+
+
+def test_a_delayed_reward_is_credited_to_the_action_that_earned_it():
+    buffer = AttributedReplayBuffer(10, spaces.Box(0, 1, (1,)), spaces.Discrete(9), "cpu")
+    arrivals = [{}, {}, {0: 0.5}, {3: 3.5, 1: 1.5}, {}]  # the reward of round 2 never arrives
+    for t, arrived in enumerate(arrivals):
+        earned = np.array([*arrived.values()], dtype=float)
+        info = delivery(t, np.array([*arrived], dtype=int), earned, np.empty((len(earned), 0)), 3)
+        place = np.array([[t / 10]], dtype=np.float32)
+        buffer.add(place, place, np.array([t]), earned.sum(keepdims=True), np.array([False]), [info])
+    assert buffer.size() == 3
+    played = buffer.actions[:3, 0, 0]
+    assert sorted(played.tolist()) == [0, 1, 3]
+    np.testing.assert_allclose(buffer.rewards[:3, 0], played + 0.5, atol=1e-7)
+    np.testing.assert_allclose(buffer.observations[:3, 0, 0], played / 10, atol=1e-7)
+
+
+def test_costs_are_credited_with_the_rewards_they_came_with():
+    space = spaces.Box(0, 1, (1,))
+    buffer = AttributedReplayBuffer(10, space, spaces.Discrete(9), "cpu", penalty=2.0)
+    zeros, no = np.zeros((1, 1), dtype=np.float32), np.array([False])
+    for t, cost in enumerate((0.25, -0.25)):
+        info = delivery(t, np.array([t]), np.ones(1), np.full((1, 2), cost), 3)
+        buffer.add(zeros, zeros, np.array([0]), np.zeros(1), no, [info])
+    assert buffer.rewards[:2, 0].tolist() == [1.0 - 2.0 * 0.5, 1.0]
+
+
+@pytest.mark.long
+def test_without_delay_attribution_changes_nothing():
+    plain, attributed = (actions(("sb3-dqn", {"attribute": attribute})) for attribute in (False, True))
+    np.testing.assert_array_equal(plain, attributed)
+
+
+def test_attribution_needs_a_replay_buffer():
+    with pytest.raises(ValueError, match="attribute=True needs a replay buffer, which A2C has not; use dqn"):
+        agents.make("sb3-a2c", Setting(arms=np.eye(2)), attribute=True)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", ["sb3-dqn", "sb3-qr-dqn", "sb3-sac", "sb3-td3"])
+def test_attribution_runs_even_where_nothing_ever_arrives(name):
+    lost = {"law": "constant", "rounds": 2, "lost": 1.0}
+    agent = (name, {"attribute": True, "learning_starts": 2})
+    assert actions(agent, trials=1, environment="GPBandit-GP-v0", delay=lost).shape == (1, 40)

@@ -1,16 +1,24 @@
-"""Regret and violation in the logger of stable-baselines3, and in the files of TensorBoard."""
+"""Learners in their own loop: regret in the logger, and a warning where they see nothing."""
 
 from __future__ import annotations
 
+import warnings
+
+import gymnasium as gym
 import numpy as np
 import pytest
 
 from bandit_envs import BanditEnv, BanditVectorEnv
+from bandit_envs.environment.envs import spaces_of
+from bandit_envs.environment.observations import is_blind
+from bandit_envs.environment.wrappers import EpisodeRegret, HistoryObservation, StatisticsObservation
+from bandit_envs.problems import build
 
 pytest.importorskip("stable_baselines3", reason="needs the extra `rl`")
 from stable_baselines3 import A2C, DQN
 from stable_baselines3.common.logger import KVWriter, Logger
 
+from agents import train_policy
 from agents.agent.generators import preserved_generators
 from agents.rl.regret import RegretCallback
 from agents.rl.vector import SB3VectorEnv
@@ -66,22 +74,6 @@ def test_without_a_period_the_algorithm_decides_and_means_are_written():
     assert [seen.regret.shape for seen in rounds] == [(2,)] * 10
 
 
-def test_tensorboard_shows_what_was_written(tmp_path):
-    pytest.importorskip("tensorboard", reason="needs the package `tensorboard`")
-    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
-
-    rounds = []
-    with preserved_generators():
-        env = BanditEnv("gp", **SMALL)
-        model = A2C("MlpPolicy", env, n_steps=5, device="cpu", seed=0, tensorboard_log=str(tmp_path))
-        model.learn(10, callback=RegretCallback(every=1, on_round=rounds.append))
-    (folder,) = tmp_path.iterdir()
-    events = EventAccumulator(str(folder)).Reload().Scalars("bandit/cumulative_regret")
-    assert [event.step for event in events] == list(range(1, 11))
-    truth = np.cumsum([seen.regret[0] for seen in rounds])
-    assert np.allclose([event.value for event in events], truth, rtol=1e-6)  # float32
-
-
 @pytest.mark.parametrize("anew", [True, False])
 def test_sums_and_history_are_those_since_the_training_began(anew):
     env = SB3VectorEnv(BanditVectorEnv("gp", 2, **SMALL, autoreset_mode="SameStep"))
@@ -103,3 +95,74 @@ def test_sums_and_history_are_those_since_the_training_began(anew):
 def test_regret_that_is_hidden_is_asked_for():
     with pytest.raises(ValueError, match='info must have "oracle"'):
         learn(BanditEnv("gp", **SMALL, oracle=False))
+
+
+BLINDED = {"num_arms": 8, "horizon": 5}
+
+
+def bare(**keywords):
+    return gym.make("GPBandit-GP-v0", **BLINDED, **keywords)
+
+
+def short_learn(env, callback=None):
+    with preserved_generators():
+        A2C("MlpPolicy", env, n_steps=2, device="cpu").learn(4, callback=callback or RegretCallback())
+
+
+def naive(env, episodes=4):
+    with preserved_generators():
+        A2C("MlpPolicy", env, n_steps=2, device="cpu").learn(episodes * BLINDED["horizon"])
+
+
+BLIND = {
+    "a vector environment": lambda: SB3VectorEnv(
+        BanditVectorEnv("gp", 2, **BLINDED, autoreset_mode="SameStep")
+    ),
+    "a callback": lambda: short_learn(bare()),
+    "a naive call": lambda: naive(bare()),
+    "training": lambda: train_policy(
+        "GPBandit-GP-v0", "ppo", total_timesteps=4, observation="none", num_envs=2, env_kwargs=BLINDED
+    ),
+}
+
+
+@pytest.mark.sampled(1)
+@pytest.mark.parametrize("where", BLIND)
+def test_a_blind_learner_is_warned_of_once_with_the_remedy_at_the_line_of_the_caller(where):
+    with pytest.warns(UserWarning, match="constant.*show it the past, with StatisticsObservation") as caught:
+        BLIND[where]()
+    assert [each.filename for each in caught] == [__file__]
+
+
+SEEING = {
+    "statistics": lambda: short_learn(StatisticsObservation(bare())),
+    "history": lambda: short_learn(HistoryObservation(EpisodeRegret(bare()))),
+    "frozen": lambda: short_learn(bare(function_seed=0)),
+    "statistics, called naively": lambda: naive(StatisticsObservation(bare())),
+    "frozen, called naively": lambda: naive(bare(function_seed=0)),
+    "one episode alone": lambda: naive(bare(), episodes=1),
+}
+
+
+@pytest.mark.parametrize("what", SEEING)
+def test_a_learner_that_sees_something_is_not_warned_of(what):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        SEEING[what]()
+
+
+PLAIN = {
+    "new functions": ("gp", {}, True),
+    "under a budget": ("gp", {"budget": 3.0}, True),
+    "on a box": ("gp", {"continuous": True}, True),
+    "frozen": ("gp", {"function_seed": 0}, False),
+    "contexts": ("gp", {"num_contexts": 3}, False),
+    "always the same": ("rosenbrock", {}, False),
+}
+
+
+@pytest.mark.parametrize("name", PLAIN)
+def test_a_constant_observation_of_new_functions_is_blind(name):
+    problem_name, keywords, blind = PLAIN[name]
+    problem = build(problem_name, {"horizon": 5, **keywords})
+    assert is_blind(problem, spaces_of(problem)[0]) is blind

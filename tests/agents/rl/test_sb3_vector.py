@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import numpy as np
 import pytest
 
@@ -11,14 +9,12 @@ from bandit_envs import BanditEnv, BanditVectorEnv
 from bandit_envs.environment.observations import make_summary
 from bandit_envs.environment.wrappers import SummaryObservation
 
-contrib = pytest.importorskip("sb3_contrib", reason="needs the extra `rl`")
-from sb3_contrib.common.maskable.utils import get_action_masks  # noqa: E402 (after the skip)
-from stable_baselines3 import A2C, PPO  # noqa: E402
-from stable_baselines3.common.vec_env import DummyVecEnv, VecMonitor  # noqa: E402
-from vector_pairs import same  # noqa: E402
+pytest.importorskip("sb3_contrib", reason="needs the extra `rl`")
+from sb3_contrib.common.maskable.utils import get_action_masks
+from stable_baselines3.common.vec_env import DummyVecEnv
+from vector_pairs import same
 
-from agents.agent.generators import preserved_generators  # noqa: E402
-from agents.rl.vector import SB3VectorEnv  # noqa: E402
+from agents.rl.vector import SB3VectorEnv
 
 COPIES = 3
 SMALL = {"num_arms": 12, "horizon": 7}
@@ -91,38 +87,6 @@ def test_attributes_are_read_and_not_set():
     assert env.env_is_wrapped(SummaryObservation) == [False] * COPIES
     with pytest.raises(AttributeError, match="cannot be set"):
         env.set_attr("oracle", False)
-
-
-LEARNERS = {
-    "A2C": (partial(A2C, n_steps=5), {"function_seed": 0}, "none"),
-    "PPO": (partial(PPO, n_steps=8, batch_size=12), {}, "statistics"),
-    "MaskablePPO": (
-        partial(contrib.MaskablePPO, n_steps=8, batch_size=12),
-        PROBLEMS["volatile"] | {"function_seed": 0},
-        "history",
-    ),
-}
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("name", LEARNERS)
-def test_a_model_learns_the_same_weights_as_on_single_environments(name):
-    learner, keywords, observation = LEARNERS[name]
-    weights = []
-    for make in (vectorised, dummy):
-        with preserved_generators():
-            model = learner("MlpPolicy", make(observation, **keywords), seed=2, device="cpu").learn(60)
-        weights.append([part.numpy() for part in model.policy.state_dict().values()])
-    for mine, other in zip(*weights, strict=True):
-        assert np.array_equal(mine, other)
-
-
-def test_the_monitor_of_stable_baselines3_counts_our_episodes():
-    env = VecMonitor(vectorised(function_seed=0))
-    env.reset()
-    for _ in range(SMALL["horizon"]):
-        *_, infos = env.step(np.zeros(COPIES, dtype=int))
-    assert [info["episode"]["l"] for info in infos] == [SMALL["horizon"]] * COPIES
 
 
 def test_a_reset_takes_seeds_and_options_once():

@@ -1,10 +1,9 @@
-"""The calls of an agent are kept in columns, whatever their arguments are, and in little memory."""
-
-import tracemalloc
+"""The calls of an agent are kept in columns, whatever their arguments are."""
 
 import numpy as np
 import pytest
 from agent_cases import on_a_line
+from players import FirstArm
 
 import agents
 from agents.saving import decode, read, recorded
@@ -34,23 +33,14 @@ def same(first, second):
     return np.array_equal(first, second) and np.asarray(first).dtype == np.asarray(second).dtype
 
 
-class Silent:
+class Silent(FirstArm):
     """Takes everything and plays nothing."""
 
-    def __init__(self, setting):
-        pass
-
-    def reset(self, seed):
-        """Nothing to forget."""
-
     def act(self, observation):
-        """Play nothing."""
-
-    def update(self, observation, action, reward, info):
-        """Nothing to learn."""
+        return None
 
     def drop(self, rounds, trial=None):
-        """Nothing is pending."""
+        pass
 
 
 @pytest.fixture
@@ -65,7 +55,6 @@ def content_of(agent, path):
 
 
 def kept_of(agent, path, name):
-    """Return the arguments of all calls of one name, in order."""
     calls = [call for block in content_of(agent, path) for call in unpacked(*block)]
     return [kept for each, kept in calls if each == name]
 
@@ -133,23 +122,3 @@ def test_columns_whose_writing_was_interrupted_are_written_again(after, silent, 
     kept = kept_of(silent, tmp_path / "a.json", "drop")
     assert [each["rounds"] for each in kept] == [*range(BLOCK + 1)]
     assert [list(each["trial"]) for each in kept] == [[k] for k in range(BLOCK + 1)]
-
-
-@pytest.mark.long
-def test_an_agent_played_by_hand_grows_by_hundreds_of_bytes_a_round_at_most():
-    agent = agents.make("gp-ucb", on_a_line(5, horizon=2000))
-    agent.reset(0)
-    seen = np.zeros(1, dtype=np.float32)
-
-    def play(rounds):
-        for t in rounds:
-            arm = agent.act(seen)
-            now = {"feedback_step": np.array([t]), "feedback_reward": np.array([0.5])}
-            agent.update(seen, arm, 0.5, {"t": t, "feedback_mask": np.ones(1, dtype=bool), **now})
-
-    play(range(256))
-    tracemalloc.start()
-    play(range(256, 1280))
-    grown, _ = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    assert grown < 400 * 1024

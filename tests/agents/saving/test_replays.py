@@ -6,7 +6,6 @@ from players import play
 import agents
 from agents import Linear, Tuner
 from agents.saving import decode, encode, read, write
-from agents.tuning import PreferenceTuner
 from bandit_envs import make
 
 FORM = "gpbandits agent"
@@ -69,16 +68,3 @@ def test_a_tuner_that_asks_otherwise_is_refused_with_the_first_such_question(tmp
         ValueError, match=r"with ticket 2 it asks for .* where .*0\.123.* was asked for.*; load"
     ):
         Tuner.load(path)
-
-
-def test_preferences_that_are_asked_for_otherwise_are_refused_with_the_question(tmp_path):
-    path, form = tmp_path / "p.json", "gpbandits preference tuner"
-    tuner = PreferenceTuner({"x": Linear(0, 1)}, num_arms=8)
-    for _ in range(3):
-        tuner.tell(tuner.ask()[0], "first")
-    tuner.save(path)
-    content = read(path, form)
-    content["questions"][1][:2] = [(i + 1) % 8 for i in content["questions"][1][:2]]
-    write(path, form, content)
-    with pytest.raises(ValueError, match=r"question 1 is of the points .* rather than"):
-        PreferenceTuner.load(path)

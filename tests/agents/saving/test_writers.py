@@ -127,23 +127,6 @@ def test_a_full_disk_keeps_the_old_file_and_no_lock(kind, tmp_path, full_disk, m
     saver.save(path)
 
 
-@pytest.mark.skipif(os.name == "nt" or os.getuid() != 0, reason="mounts a small disk")
-@pytest.mark.long
-def test_on_a_disk_that_is_full_indeed_a_run_keeps_what_it_saved_and_frees_its_file(tmp_path):
-    if subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=64k", "none", str(tmp_path)], check=False
-    ).returncode:
-        pytest.skip("no disk can be mounted here")
-    try:
-        path, tuner = tmp_path / "t.json", Tuner(SPACE, agent="random")
-        with pytest.raises(OSError, match="No space left"):
-            tuner.optimise(lambda x: x, 10_000, file=path)
-        assert 10 < len(Tuner.load(path).experiments) <= len(tuner.experiments)
-        assert [each.name for each in tmp_path.iterdir()] == ["t.json"]
-    finally:
-        subprocess.run(["umount", str(tmp_path)], check=True)
-
-
 @each_saver
 def test_a_link_stays_and_its_target_is_replaced(kind, tmp_path):
     target, link = tmp_path / "folder" / "t.json", tmp_path / "link.json"
@@ -268,21 +251,6 @@ def test_no_acknowledged_answer_of_eight_processes_is_lost(tmp_path):
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     done = subprocess.run(command, stdout=subprocess.PIPE, env=environment, text=True, check=True)
     require_kept(path, list(map(int, done.stdout.split())))
-
-
-def test_a_file_that_one_tuner_runs_is_not_saved_by_another_of_the_same_process(tmp_path):
-    path = tmp_path / "t.json"
-    other = Tuner(SPACE, agent="random", seed=5)
-
-    def f(x):
-        with pytest.raises(ValueError, match=r"path must be free, got .* which this process holds already"):
-            other.save(path)
-        running.save(path)  # the tuner that runs may
-        return x
-
-    running = Tuner(SPACE, agent="random")
-    running.optimise(f, 3, file=path)
-    assert Tuner.load(path).experiments == running.experiments
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")

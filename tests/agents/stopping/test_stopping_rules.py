@@ -7,19 +7,23 @@ from typing import Any
 import numpy as np
 import pytest
 from agent_cases import BATCHED, OF_PARTS, SETTING, of_each_shape, takes
-from players import each_round, play
+from players import at_once, each_round, play
+from scipy.stats import norm
 
 import agents
 import bandit_envs
 from agents.acquisition.improvement import gittins_index, log_expected_improvement
+from agents.beliefs.points import Pairs
 from agents.posteriors.memory import ForgettingPosterior
 from agents.registry import resolve_agent
 from agents.restarts.base import Never
-from agents.stopping.by_name import RULES
+from agents.stopping.by_name import RULES, Stopping
 from agents.stopping.by_price import GradientWorthPrice, ImprovementWorthPrice, IndexAboveMean
 from agents.stopping.rules import RegretBound, interval
 from agents.stopping.stopping_candidates import CandidateCosts, StoppingCandidates, StopVerdict
 from bandit_envs.kernels.kernels import make_kernel
+from bandit_envs.problem.feedback import delivery
+from bandit_envs.problems import build
 from gpbandits import evaluate
 
 IN_REWARDS = ("price", "eps", "threshold")  # options with the unit of the reward
@@ -247,23 +251,10 @@ def test_an_agent_with_the_option_has_stops_and_plays_what_it_played(name):
     assert ((stopped.after == -1) | (stopped.after >= 1)).all()
 
 
-def test_constraints_weigh_gains_and_recommend_what_is_likely_feasible():
-    result = evaluate(
-        "GPBandit-Constrained-v0",
-        {"it": "constrained-ei"},
-        trials=3,
-        env_kwargs={"num_arms": 40, "horizon": 30},
-        stopping=("knowledge-gradient", {"price": 0.02}),
-    )
-    stopped = result.stopped["it"]["knowledge-gradient"]
-    assert (stopped.violation <= result.hard_violation["it"][:, -1]).all()
+def test_rules_are_refused_where_the_reward_has_no_model_of_its_own():
+    name, rule = "gp-ucb-noisy-constraints", needed("knowledge-gradient")
     with pytest.raises(ValueError, match="no model of its own"):
-        evaluate(
-            "GPBandit-Constrained-v0",
-            ["gp-ucb-noisy-constraints"],
-            trials=1,
-            stopping=("knowledge-gradient", {"price": 1.0}),
-        )
+        evaluate("GPBandit-Constrained-v0", [name], trials=1, stopping=rule)
 
 
 @pytest.mark.sampled(4)
@@ -304,18 +295,14 @@ def asked(
 
 
 @pytest.mark.parametrize("place", [{"num_arms": 20}, {"continuous": True}], ids=["finite", "box"])
-@pytest.mark.parametrize("agent", ["gp-ucb", "constrained-ei"])
-def test_no_rule_is_asked_before_the_scales_are_known_and_none_about_earlier_rounds(agent, place):
-    """Without a published model they are those of five values; later rounds are asked about once each."""
-    _, seen, counts = asked(agent, {**place, "horizon": 8, "publish_model": False}, 8)
+@pytest.mark.parametrize(
+    ("agent", "known"), [("gp-ucb", False), ("constrained-ei", False), ("constrained-ei", True)]
+)
+def test_no_rule_is_asked_before_the_scales_are_known_and_none_about_earlier_rounds(agent, known, place):
+    """They are those of five values, of first plays too; later rounds are asked about once each."""
+    _, seen, counts = asked(agent, {**place, "horizon": 8, "publish_model": known}, 8)
     assert counts == [0, 0, 0, 0, 1, 2, 3, 4]
     assert [candidates.plays for candidates in seen] == [5, 6, 7, 8]
-
-
-@pytest.mark.parametrize("place", [{"num_arms": 20}, {"continuous": True}], ids=["finite", "box"])
-def test_constrained_ei_asks_no_rule_before_its_first_plays_were_delivered(place):
-    _, _, counts = asked("constrained-ei", {**place, "horizon": 7}, 7)
-    assert counts == [0, 0, 0, 0, 1, 2, 3]
 
 
 def test_first_plays_that_are_late_or_lost_are_awaited_as_long_as_they_can_come():
@@ -326,25 +313,6 @@ def test_first_plays_that_are_late_or_lost_are_awaited_as_long_as_they_can_come(
     made.drop(np.arange(2, 5))  # the others were delivered
     assert made.stopping_candidates()[0].settled
     assert not seen
-
-
-def test_reported_stops_are_those_that_were_said_at_the_time():
-    """What the verdict of each round was on-line, of an agent that finds its prior by itself."""
-    env = bandit_envs.make("GPBandit-GP-v0", num_arms=30, horizon=16, publish_model=False)
-    for seed in range(4):
-        observation, _ = env.reset(seed=seed)
-        agent = agents.make("gp-ucb", env, stopping=("knowledge-gradient", {"price": 0.3}))
-        agent.reset(seed)
-        said = -1
-        for t in range(1, 17):
-            action = agent.act(observation)
-            observation, reward, *_, info = env.step(action)
-            agent.update(observation, action, reward, info)
-            (after,) = agent.stops.after.values()
-            if said == -1 and after != -1:
-                said = t
-            assert after in (-1, said)
-        assert said == -1 or said >= 5
 
 
 @pytest.mark.parametrize("unit", [2.0**-10, 2.0**10])
@@ -422,3 +390,102 @@ def test_stops_under_constraints_of_a_batch_are_those_of_single_trials(agent):
         np.testing.assert_array_equal(one.after, singles[label].after)
         np.testing.assert_array_equal(one.regret, singles[label].regret)
     assert (batch["rb"].after != -1).any()
+
+
+NOISY = {"length_scale": 0.3, "noise_std": 0.2, "horizon": 20}
+
+
+def played(agent, place, **keywords):
+    """An agent after twelve rounds of an environment, and the plays and rewards."""
+    env = bandit_envs.make(build(place, {**NOISY, **keywords}))
+    observation, _ = env.reset(seed=1)
+    agent = agents.make(agent, env, stopping="plateau")  # for which its book keeps values
+    agent.reset(0)
+    pairs, rewards = [], []
+    for action, reward, *_ in each_round(env, agent, observation, 12):
+        pairs.append(np.ravel(agent.setting.to_point(action)))
+        rewards.append(reward)
+    return agent, np.array(pairs), np.array(rewards)
+
+
+@pytest.mark.parametrize("place", [{"num_arms": 15}, {"continuous": True}], ids=["finite", "box"])
+def test_an_outlook_is_the_posterior_of_the_textbook(place):
+    agent, pairs, rewards = played("gp-ucb", "gp", **place)
+    (candidates,) = agent.stopping_candidates()
+    kernel, noise = agent.setting.kernel, agent.setting.noise_std**2
+    between, gram = kernel(candidates.arms, pairs), kernel(pairs) + noise * np.eye(len(pairs))
+    mean = between @ np.linalg.solve(gram, rewards)
+    covariance = kernel(candidates.arms) - between @ np.linalg.solve(gram, between.T)
+    every = np.arange(len(candidates.arms))
+    np.testing.assert_allclose(candidates.mean, mean, rtol=0, atol=1e-6)
+    np.testing.assert_allclose(candidates.covariance(every, every), covariance, rtol=0, atol=1e-6)
+    np.testing.assert_allclose(candidates.std**2, np.diag(covariance), rtol=0, atol=1e-6)
+    np.testing.assert_allclose(candidates.noise, noise, rtol=1e-12)
+    assert candidates.plays == len(candidates.values) == 12
+    assert candidates.pending == 0
+    plays = {tuple(np.round(each, 9)) for each in pairs}
+    assert {tuple(np.round(each, 9)) for each in candidates.arms[candidates.played]} == plays
+
+
+@pytest.mark.parametrize("place", [{"num_arms": 15}, {"continuous": True}], ids=["finite", "box"])
+def test_an_outlook_stays_what_it_was_when_the_agent_plays_on(place):
+    """Rules that compare two rounds keep the earlier one."""
+    agent, *_ = played("gp-ucb", "gp", **place)
+    (candidates,) = agent.stopping_candidates()
+    before = {name: getattr(candidates, name).copy() for name in ("mean", "std", "played", "noise", "values")}
+    action = agent.act(np.zeros(1, dtype=np.float32))
+    agent.update(np.zeros(1, dtype=np.float32), action, 3.0, at_once(12, 3.0))
+    for name, kept in before.items():
+        np.testing.assert_array_equal(getattr(candidates, name), kept)
+
+
+@pytest.mark.parametrize("place", [{"num_arms": 15}, {"continuous": True}], ids=["finite", "box"])
+@pytest.mark.parametrize("name", ["constrained-ei", "config", "pdcbo"])
+def test_under_constraints_an_outlook_is_in_the_unit_of_the_reward_with_the_chance_to_keep_costs(name, place):
+    agent, *_ = played(name, "constrained", **place)
+    (candidates,) = agent.stopping_candidates()
+    here = np.zeros(1, dtype=np.int64)
+    points = Pairs(np.empty(0), candidates.arms) if agent.setting.continuous else agent.arms(here)
+    (mean, std), *costs = ((mean[0], std[0]) for mean, std in agent.beliefs_at(points))
+    np.testing.assert_allclose(candidates.mean, mean, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(candidates.std, std, rtol=0, atol=1e-9)
+    chance = np.prod([norm.cdf(-m / s) for m, s in costs], axis=0)
+    np.testing.assert_allclose(candidates.feasible, chance, rtol=0, atol=1e-9)
+    every = np.arange(len(candidates.mean))
+    for cost, (m, s) in zip(candidates.costs, costs, strict=True):
+        np.testing.assert_allclose(cost.mean, m, rtol=0, atol=1e-9)
+        np.testing.assert_allclose(np.diag(cost.covariance(every, every)), s**2, rtol=0, atol=1e-7)
+    variance = np.diag(candidates.covariance(every, every))
+    np.testing.assert_allclose(variance, candidates.std**2, rtol=0, atol=1e-7)  # all in one unit
+    if not agent.setting.continuous:
+        scale = std / np.sqrt(agent.belief.mean_posterior.variance_at(None)[0])
+        np.testing.assert_allclose(
+            candidates.noise, scale**2 * agent.belief.mean_posterior.noise[0], rtol=1e-6
+        )
+
+
+def test_pending_plays_are_counted():
+    setting = build("gp", {**NOISY, "num_arms": 15, "delay": {"law": "constant", "rounds": 3}})
+    env = bandit_envs.make(setting)
+    observation, _ = env.reset(seed=0)
+    agent = agents.make("gp-bucb", env)
+    agent.reset(0)
+    for t in range(5):
+        agent.update(
+            observation, t, 0.0, delivery(t, np.array([], dtype=int), np.zeros(0), np.zeros((0, 0)), 3)
+        )
+        assert agent.stopping_candidates()[0].pending == t + 1
+
+
+def test_a_stop_counts_after_as_many_answers_in_a_row():
+    agent, *_ = played("gp-ucb", "gp", num_arms=15)
+    (candidates,) = agent.stopping_candidates()
+    answers = iter([True, True, False, True, True, True, True])
+    rule = {"it": lambda seen: StopVerdict(next(answers), seen.best, "")}
+    stopping = Stopping(lambda: rule, 1, 3)
+    for t in range(1, 7):
+        now = replace(candidates, plays=t, played=np.arange(15) < 1)
+        stopping.look(np.array([0]), lambda now=now: [now])
+    stops = stopping.stops(single=True)
+    assert stops.after == {"it": 6}
+    assert stops.play == {"it": 0}

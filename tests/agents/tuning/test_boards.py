@@ -119,5 +119,4 @@ PEERS = [name for name in agents.names() if hasattr(resolve_agent(name).make, "r
 
 @pytest.mark.parametrize("name", PEERS)
 def test_optimisers_of_other_libraries_search_a_box_in_their_own_way(name):
-    """They say what they require; none takes our search."""
     assert not takes_search(resolve_agent(name))

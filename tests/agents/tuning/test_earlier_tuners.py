@@ -16,7 +16,6 @@ def loss(rate, width, kind):
 
 
 def earlier(function=loss, count=25, seed=1):
-    """Return a tuner that has told some random experiments."""
     tuner, rng = Tuner(PARAMETERS, goal="minimise"), np.random.default_rng(seed)
     for _ in range(count):
         values = {
@@ -29,12 +28,10 @@ def earlier(function=loss, count=25, seed=1):
 
 
 def table(tuner):
-    """Return the experiments of a tuner as dicts."""
     return [{**each.parameters, "value": each.value} for each in tuner.experiments]
 
 
 def best_after(number, like, seed, **options):
-    """Return the least loss of so many questions."""
     tuner = Tuner(PARAMETERS, goal="minimise", seed=seed, like=like, **options)
     ask_and_tell(tuner, lambda parameters: loss(**parameters), number)
     return tuner.best_value
@@ -46,11 +43,6 @@ def test_an_earlier_tuner_helps_the_first_questions(options):
     helped = [best_after(6, like, seed, **options) for seed in range(6)]
     alone = [best_after(6, [], seed, **options) for seed in range(6)]
     assert np.mean(helped) < 0.5 * np.mean(alone)
-
-
-def test_one_that_lies_does_not_keep_the_tuner_from_the_optimum():
-    like = [earlier(lambda **parameters: -loss(**parameters))]
-    assert np.mean([best_after(20, like, seed, noise_std=0.0) for seed in range(4)]) < 0.1
 
 
 def test_tuners_frames_and_lists_of_dicts_ask_the_same():
@@ -73,14 +65,8 @@ WRONG = {
     "text": ("earlier", "like must be a list"),
     "empty": ([[]], r"like\[0\] must be a tuner, a frame or a list"),
     "one row": ([ROWS[:1]], r"like\[0\] must be at least 3"),
-    "nothing in common": (
-        [[{"depth": 1.0, "value": 2.0}] * 4],
-        r"like\[0\], row 0 must be exactly the columns",
-    ),
-    "one too many": (
-        [[{**row, "depth": 3} for row in ROWS]],
-        r"like\[0\], row 0 must be exactly the columns",
-    ),
+    "nothing in common": ([[{"depth": 1.0, "value": 2.0}] * 4], r"like\[0\], row 0 must be exactly"),
+    "one too many": ([[{**row, "depth": 3} for row in ROWS]], r"like\[0\], row 0 must be exactly"),
     "no value": ([[{**row, "value": None} for row in ROWS]], r"like\[0\], row 0: value must be a finite"),
     "infinite": ([[{**row, "value": np.inf} for row in ROWS]], r"like\[0\], row 0: value must be a finite"),
     "no choice": ([[{**row, "kind": "z"} for row in ROWS]], r"like\[0\]\['kind'\]"),

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from players import FirstArm
 from sklearn.gaussian_process.kernels import Matern
 from tuner_cases import rounds_of
 
@@ -88,24 +89,19 @@ def test_all_agents_stay_away_from_failures_in_all_spaces(agent, space):
     assert len(learnt) <= len(forgotten)
 
 
-class DrawsForEachArm:
+class DrawsForEachArm(FirstArm):
     """Draws a number for each arm among which it is to choose: what it draws later depends on how many."""
 
-    def __init__(self, setting):
-        self.every = np.ones(len(setting.arms), dtype=bool)
-
     def reset(self, seed):
-        self.rng, self.open = np.random.default_rng(seed), self.every
+        self.rng, self.open = np.random.default_rng(seed), np.ones(len(self.setting.arms), dtype=bool)
 
     def offer(self, arms):
         self.open = arms
 
     def act(self, observation):
         (arms,) = self.open.nonzero()
+        self.open = np.ones_like(self.open)
         return int(arms[self.rng.random(len(arms)).argmax()])
-
-    def update(self, observation, action, reward, info):
-        self.open = self.every
 
 
 def test_an_agent_that_is_asked_again_is_offered_the_same_again(tmp_path):
@@ -126,8 +122,9 @@ def test_nothing_is_judged_where_nothing_failed(agent, space, monkeypatch):
     def never(*_):
         raise AssertionError("judged")
 
-    for name in ("probability", "closed", "nearest"):
-        monkeypatch.setattr(FeasibilityFilter, name, never)
+    for judge, name in [(SuccessProbability, "probability"), (FeasibilityFilter, "closed")]:
+        monkeypatch.setattr(judge, name, never)
+    monkeypatch.setattr(FeasibilityFilter, "nearest", never)
     tuner = tuner_of(agent, space)
     _, dropped = played(tuner, SPACES[space][1], wanted, 8, Tuner.drop)
     assert dropped or agent != "random"
@@ -206,20 +203,3 @@ def test_a_failure_in_one_context_says_little_of_another():
     old, new = believed.probability(np.hstack([ovens, x]))
     assert old < 0.3 < 0.7 < new
     tuner.ask({"oven": "old"})
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda tuner: tuner.fail(7), "ticket 7 was never given"),
-        (lambda tuner: tuner.fail(0, reason=3), "reason must be text"),
-        (lambda tuner: tuner.fail(0, spent=1.0), "spent must be None without a cost_budget"),
-    ],
-    ids=["ticket", "reason", "spent"],
-)
-def test_what_is_no_failure_is_refused(call, message):
-    tuner = Tuner(SQUARE)
-    tuner.ask()
-    with pytest.raises(ValueError, match=message):
-        call(tuner)
-    assert list(tuner.pending) == [0]

@@ -97,14 +97,6 @@ def test_the_history_shows_all_values_and_the_best_so_far(tuned):
     assert list(drawn["failed"].get_xdata()) == failed
 
 
-def test_what_says_nothing_is_unimportant(tuned):
-    importance = Reading(tuned.plan, rounds_of(tuned), {}).importance
-    assert list(importance) == list(SPACE)
-    assert all(0 <= each <= 1 for each in importance.values())
-    assert importance["rate"] > 5 * importance["momentum"]
-    assert importance["depth"] > 5 * importance["momentum"]
-
-
 def test_importance_is_what_correlation_the_kernel_loses():
     tuner = Tuner({"x": Linear(0, 1), "k": Categorical(["a", "b"])}, contexts={"oven": Integer(1, 11)})
     rng = np.random.default_rng(0)

@@ -30,19 +30,12 @@ def test_a_high_price_ends_and_a_low_one_goes_on_and_both_give_the_numbers():
     assert dear.parameters in [each.parameters for each in tuner.experiments]
 
 
-def test_asking_whether_to_stop_changes_nothing():
+def test_asking_whether_to_stop_and_recommending_change_nothing():
     asked, other = told(rounds=9), told(rounds=9)
     for price in (1e-6, 1.0):
         asked.may_stop(price=price)
+        asked.recommend(anywhere=True)
     assert asked.ask()[1] == other.ask()[1]
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("unit", [2.0**-10, 2.0**10])
-def test_price_and_values_in_another_unit_give_the_same_answer(unit):
-    plain, scaled = told(rounds=14), told(unit, rounds=14)
-    for price in (1e-4, 1e-3, 1e-2):
-        assert bool(plain.may_stop(price=price)) == bool(scaled.may_stop(price=price * unit))
 
 
 def test_the_first_values_estimate_scales():
@@ -109,25 +102,11 @@ def test_a_plateau_is_of_values_whose_costs_were_kept():
     assert tuner.may_stop()
 
 
-@pytest.mark.parametrize(
-    ("stopping", "words"),
-    [
-        ("patience", "stopping must be one of knowledge-gradient, .*got 'patience'"),
-        ("gap", "eps"),
-        (("gap", {"eps": -1.0}), "eps"),
-        ({"it": ("plateau", {"patience": 3})}, "'patience' is unknown"),
-    ],
-)
-def test_a_rule_that_does_not_exist_is_refused_when_the_tuner_is_made(stopping, words):
-    with pytest.raises(ValueError, match=words):
-        Tuner({"x": Linear(0, 1)}, stopping=stopping)
-
-
 def test_rules_name_means_as_the_tuner_does():
     rng, tuner = np.random.default_rng(0), Tuner(BOX, seed=0, stopping=("gittins", {"price": 1e-3}))
     ask_and_tell(tuner, lambda parameters: 500.0 - loss(**parameters, rng=rng), 12)
     named = float(tuner.may_stop().reason.rpartition("the best mean ")[2].split()[0].rstrip(","))
-    assert named == pytest.approx(500.0, abs=1.0)
+    assert named == pytest.approx(500.0, abs=0.15)  # a unit of the agent is larger
 
 
 @pytest.mark.parametrize(
@@ -143,7 +122,15 @@ def test_a_tuner_that_cannot_say_explains_why(options, words):
         tuner.may_stop(price=1.0)
 
 
-@pytest.mark.parametrize("options", [{"agent": "random"}, {"contexts": {"z": Linear(0, 1)}}])
-def test_a_rule_is_refused_when_the_tuner_is_made_where_it_could_never_answer(options):
-    with pytest.raises(ValueError, match="stopping must be left out"):
-        Tuner({"x": Linear(0, 1)}, stopping="plateau", **options)
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"agent": "random"}, "stopping must be left out"),
+        ({"contexts": {"z": Linear(0, 1)}}, "stopping must be left out"),
+        ({"stopping": "patience"}, "stopping must be one of knowledge-gradient, .*got 'patience'"),
+        ({"stopping": ("gap", {"eps": -1.0})}, "eps"),
+    ],
+)
+def test_a_rule_is_refused_when_the_tuner_is_made_where_it_could_never_answer(options, words):
+    with pytest.raises(ValueError, match=words):
+        Tuner({"x": Linear(0, 1)}, **{"stopping": "plateau", **options})

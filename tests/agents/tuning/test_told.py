@@ -1,31 +1,21 @@
-"""What a tuner is told and accepts: values, noise, numbers of any library, and words that people type."""
+"""What a tuner is told and accepts: values, noise, numbers of any library, what was set, corrections."""
 
 from __future__ import annotations
 
 import decimal
-import fractions
-import math
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pytest
 from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
+from players import ask_and_tell
 from scipy import stats
 
 import agents
 from agents import Categorical, Integer, Linear, Log, PreferenceTuner, Tuner
-from agents.tuning.history import as_number
 
 SPACE = {"x": Linear(0, 1)}
-NUMBERS = {
-    "int": 2,
-    "float": 2.0,
-    "numpy": np.float32(2),
-    "array": np.array(2),
-    "decimal": decimal.Decimal(2),
-    "fraction": fractions.Fraction(2),
-}
 NONE = {
     "text": "2",
     "bytes": b"2",
@@ -37,17 +27,6 @@ NONE = {
     "none": None,
     "too large": 10**400,
 }
-
-
-@pytest.mark.parametrize("value", NUMBERS.values(), ids=NUMBERS)
-def test_numbers_of_any_library_are_values(value):
-    told, added, returned = (Tuner(SPACE, agent="random") for _ in range(3))
-    told.tell(told.ask()[0], value)
-    added.add({"x": 0.5}, value)
-    returned.optimise(lambda x: value, 1)
-    for tuner in (told, added, returned):
-        assert type(tuner.best.value) is float
-        assert tuner.best.value == 2.0
 
 
 @pytest.mark.parametrize("value", [1.1e307, -1.7e308])
@@ -184,6 +163,9 @@ def test_parameters_take_every_number_that_values_may_be_and_whole_ones_for_inte
     assert type(told.parameters["n"]) is int
     with pytest.raises(ValueError, match="an integer"):
         tuner.add({"n": number(7.5), "x": 2, "k": 7}, 1)
+    tuner.tell(tuner.ask()[0], number(2))
+    tuner.optimise(lambda n, x, k: number(3), 1)
+    assert [(each.value, type(each.value)) for each in tuner.experiments] == [(i, float) for i in (1, 2, 3)]
 
 
 @pytest.mark.parametrize("agent", [None, "gp-ei"])
@@ -258,25 +240,6 @@ def test_goals_have_both_spellings_and_one_meaning(spelling, tmp_path):
     assert repr(tuner).startswith(f"Tuner({spelling[:5]}ise over x")
 
 
-def test_numbers_that_are_none_are_numbers_first():
-    assert as_number(math.inf) == math.inf
-    assert math.isnan(as_number(np.float64("nan")))
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda tuner: tuner.ask(10**12), "n must be at most"),
-        (lambda tuner: tuner.optimise(lambda x: x, 1, context=5), "context must be"),
-        (lambda _: Tuner(SPACE, num_arms=10**12), "num_arms must be"),
-        (lambda _: Tuner(SPACE, budget=10**12), "budget must be"),
-    ],
-)
-def test_sizes_and_contexts_that_cannot_be_are_refused(call, message):
-    with pytest.raises(ValueError, match=message):
-        call(Tuner(SPACE))
-
-
 def test_ranges_of_a_loaded_tuner_and_of_preferences_take_the_forms_too(tmp_path):
     Tuner({"x": (0.0, 1.0)}).save(tmp_path / "t.json")
     wider = Tuner.load(tmp_path / "t.json", parameters={"x": stats.uniform(0, 5)})
@@ -289,3 +252,110 @@ def test_the_best_parameters_and_value_have_optunas_names():
     assert tuner.best_params is tuner.best_value is None
     best = tuner.optimise(lambda x: x, 6)
     assert (tuner.best_params, tuner.best_value) == (best.parameters, best.value)
+
+
+STEPPED = {"x": Linear(0, 1, step=0.25), "n": Integer(1, 9)}
+
+
+def informed(rounds=7, **options):
+    tuner = Tuner(STEPPED, seed=1, **options)
+    ask_and_tell(tuner, lambda parameters: parameters["x"] - 0.1 * parameters["n"], rounds)
+    return tuner
+
+
+def test_what_was_really_set_is_what_is_learnt_from():
+    tuner = informed()
+    first, second = tuner.ask(2)
+    really = {"x": 0.31, "n": 12}  # between steps, and outside
+    tuner.tell(first[0], 5.0, parameters=really)
+    assert tuner.experiments[first[0]].parameters == really
+    assert tuner.experiments[first[0]].value == 5.0
+    assert list(tuner.pending) == [second[0]]
+    same = informed(0)
+    for each in tuner.experiments:
+        if each.state == "told":
+            same.add(each.parameters, each.value)
+    same.start(tuner.pending[second[0]])
+    told, known = tuner.recommend(), same.recommend()
+    assert told.parameters == known.parameters
+    assert told.mean == pytest.approx(known.mean, abs=0.05)  # their first values set other scales
+
+
+def test_a_function_may_return_what_was_set():
+    tuner = Tuner(STEPPED, agent="random")
+    tuner.optimise(lambda x, n: {"value": x, "parameters": {"x": x + 0.01, "n": n}}, 3)
+    assert all((each.parameters["x"] - 0.01) % 0.25 == pytest.approx(0.0) for each in tuner.experiments)
+
+
+@pytest.mark.parametrize("agent", [None, "gp-ts", "random"])
+def test_a_corrected_value_is_as_if_it_had_been_told_at_first(agent):
+    wrong, right = Tuner(STEPPED, agent=agent), Tuner(STEPPED, agent=agent)
+    points = [{"x": 0.25 * (i % 5), "n": i + 1} for i in range(6)]
+    for i, point in enumerate(points):
+        wrong.add(point, 1e4 if i == 2 else -1.0 * i)
+        right.add(point, -1.0 * i)
+    wrong.correct(None, -2.0, row=2)
+    assert wrong.experiments == right.experiments
+    if agent != "random":
+        told, known = wrong.recommend(), right.recommend()
+        assert told.parameters == known.parameters
+        assert told.mean == pytest.approx(known.mean, abs=0.01)  # fits of a kernel start from other points
+
+
+def test_the_file_is_corrected_too_and_not_by_one_that_lacks_the_correction(tmp_path):
+    file, tuner = tmp_path / "t.json", informed()
+    tuner.save(file)
+    old = agents.load(file)
+    tuner.correct(3, 0.7, parameters={"x": 0.5, "n": 2})
+    tuner.correct(3, 0.8)
+    tuner.save(file)
+    loaded = agents.load(file)
+    assert (loaded.experiments[3].value, loaded.experiments[3].parameters) == (0.8, {"x": 0.5, "n": 2})
+    assert loaded.ask() == tuner.ask()
+    with pytest.raises(ValueError, match="experiments that saving would lose"):
+        old.save(file)
+    loaded.ask()
+    loaded.save(file)
+
+
+@pytest.mark.parametrize(
+    ("ticket", "options", "message"),
+    [
+        (99, {}, "ticket must be that of an experiment with a value, got 99"),
+        ("2", {}, "ticket must be that of"),
+        (7, {}, "an experiment to correct must have a value"),
+        (None, {}, "row must be given where ticket is None"),
+        (2, {"row": 2}, "row must be given where ticket is None"),
+        (None, {"row": 40}, "an experiment to correct must have a value"),
+        (2, {"parameters": {"x": 0.5}}, "parameters must be exactly"),
+        (2, {"std": -1.0}, "std must be"),
+    ],
+)
+def test_what_cannot_be_corrected_is_refused_and_changes_nothing(ticket, options, message):
+    tuner = informed()
+    tuner.ask()  # ticket 7 is pending
+    before = tuner.experiments
+    with pytest.raises(ValueError, match=message):
+        tuner.correct(ticket, 1.0, **options)
+    assert tuner.experiments == before
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_a_tuner_that_was_told_what_was_set_goes_on_after_a_file(late, tmp_path):
+    tuner = informed()
+    questions = tuner.ask(3 if late else 1)
+    tuner.tell(questions[0][0], 1.0, parameters={"x": 0.3, "n": 4})
+    questions = [tuner.ask() for _ in range(2)]
+    assert questions[0][1] != questions[1][1]
+    tuner.save(tmp_path / "t.json")
+    loaded = agents.load(tmp_path / "t.json")
+    assert loaded.experiments == tuner.experiments
+    assert loaded.ask() == tuner.ask()
+
+
+def test_impossible_parameters_leave_the_ticket_pending():
+    tuner = informed(0)
+    ticket, _ = tuner.ask()
+    with pytest.raises(ValueError, match=r"parameters\['n'\] must be an integer"):
+        tuner.tell(ticket, 1.0, parameters={"x": 0.5, "n": 1.5})
+    assert list(tuner.pending) == [ticket]

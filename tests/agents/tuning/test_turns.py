@@ -1,4 +1,4 @@
-"""Asking in turn and at once: batches, experiments that run elsewhere, threads, and what experiments cost."""
+"""Asking in turn and at once: batches, runs elsewhere, threads, costs of experiments, and a clock."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 
 import agents
 from agents import Categorical, Integer, Linear, Log, Tuner
-from agents.tuning.workers import UnsharedLock
+from agents.tuning.space import Time
 
 SPACES = {
     "box": {"x": Linear(0, 1), "y": Linear(0, 1)},
@@ -73,6 +73,10 @@ def test_more_than_may_run_are_refused_as_a_whole():
         tuner.ask(2)
     assert list(tuner.pending) == [0, 1]
     tuner.ask(1)
+    with pytest.raises(RuntimeError, match="3 experiments are pending, and max_pending is 3; tell or"):
+        tuner.ask()
+    tuner.drop(1)
+    assert tuner.ask()[0] == 3
 
 
 MIXED = {"rate": Log(1e-5, 1e-1), "depth": Integer(1, 12)}
@@ -131,12 +135,7 @@ def test_many_threads_each_tell_what_they_asked(tmp_path):
         assert each.value is None or each.value == sum(each.parameters.values())
 
 
-def test_a_thread_may_take_its_own_turn_again_and_copies_have_their_own():
-    turn = UnsharedLock()
-    for other in (copy.deepcopy(turn), pickle.loads(pickle.dumps(turn))):
-        assert other.lock is not turn.lock
-        with turn.lock, turn.lock, other.lock:
-            pass
+def test_copies_have_a_lock_of_their_own():
     tuner = Tuner(CUBE, agent="random", seed=1)
     tuner.tell(tuner.ask()[0], 1.0)
     again = pickle.loads(pickle.dumps(tuner))
@@ -177,35 +176,14 @@ def test_what_experiments_cost_changes_what_is_asked_next():
     assert asked[5:] != others[5:]
 
 
-def test_what_experiments_cost_is_told_where_there_is_a_budget_and_nowhere_else():
-    counted, free = Tuner(LINE, cost_budget=5.0), Tuner(LINE)
-    with pytest.raises(ValueError, match="spent must be the cost of the experiment, positive"):
-        counted.tell(counted.ask()[0], 1.0)
-    with pytest.raises(ValueError, match="spent must be None without a cost_budget"):
-        free.tell(free.ask()[0], 1.0, spent=2.0)
-    with pytest.raises(ValueError, match="cost_budget must be positive or None"):
-        Tuner(LINE, cost_budget=-1.0)
-
-
 def test_one_is_a_question_and_a_list_of_one_is_a_list():
     tuner, other = informed("set"), informed("set")
     assert tuner.ask(1) == [other.ask()]
 
 
-@pytest.mark.parametrize("n", [0, -1, 2.0, "3", True])
-def test_n_that_is_no_number_of_experiments_is_refused(n):
-    tuner = Tuner(SPACES["set"])
-    with pytest.raises(ValueError, match="n must be None or a positive integer"):
-        tuner.ask(n)
-    assert not tuner.experiments
-
-
-SPACE = {"rate": Log(1e-5, 1e-1), "depth": Integer(1, 12)}
-
-
 @pytest.mark.parametrize("agent", [None, "gp-ts"])
 def test_a_saved_tuner_knows_which_experiments_it_was_not_asked_for(agent, tmp_path):
-    tuner = Tuner(SPACE, agent=agent, seed=1)
+    tuner = Tuner(MIXED, agent=agent, seed=1)
     for i in range(6):
         ticket, parameters = tuner.ask() if i % 2 else (tuner.start({**CHOSEN, "depth": i + 1}), CHOSEN)
         tuner.tell(ticket, -parameters["rate"])
@@ -216,6 +194,100 @@ def test_a_saved_tuner_knows_which_experiments_it_was_not_asked_for(agent, tmp_p
     assert [loaded.ask() for _ in range(3)] == [tuner.ask() for _ in range(3)]
 
 
-def test_an_impossible_experiment_is_refused():
-    with pytest.raises(ValueError, match="parameters"):
-        Tuner({"x": Linear(0, 1)}).start({"x": 2.0})
+HOURS = 40.0
+
+
+def peak(time):
+    """Where the best x is, which wanders from 0.2 to 0.8."""
+    return 0.2 + 0.6 * time / HOURS
+
+
+def lost(tuner, clock):
+    """Mean loss of the last ten of forty questions, one an hour."""
+    losses = []
+    for hour in range(int(HOURS)):
+        ticket, parameters = tuner.ask(time=float(hour)) if clock else tuner.ask()
+        loss = (parameters["x"] - peak(hour)) ** 2
+        losses.append(loss)
+        tuner.tell(ticket, -10.0 * loss)
+    return float(np.mean(losses[-10:]))
+
+
+@pytest.mark.long
+def test_a_clock_follows_a_peak_that_wanders():
+    followed = np.mean([lost(Tuner(LINE, clock=HOURS, seed=seed), True) for seed in range(3)])
+    without = np.mean([lost(Tuner(LINE, seed=seed), False) for seed in range(3)])
+    assert followed < 0.01  # within 0.1 of the peak
+    assert followed < without / 2
+
+
+def test_the_time_is_a_context():
+    timed = Tuner(LINE, clock=HOURS, seed=3)
+    assert timed.ask(time=2.5)[1] == Tuner(LINE, clock=HOURS, seed=3).ask({"time": 2.5})[1]
+    assert timed.experiments[0].context == {"time": 2.5}
+    assert Time(HOURS).features(50.0) == 1.25  # later than was thought
+
+
+@pytest.mark.sampled(1)
+@pytest.mark.parametrize("parameters", [LINE, {"n": Integer(1, 9)}], ids=["continuous", "finite"])
+@pytest.mark.parametrize("constraints", [(), ("heat",)], ids=["free", "constrained"])
+def test_all_goes_together_and_through_a_file(parameters, constraints, tmp_path):
+    contexts = {"oven": Integer(1, 2)}
+    tuner = Tuner(parameters, contexts=contexts, clock=HOURS, constraints=constraints, seed=2)
+    noise = {} if constraints else {"std": 0.1}
+    costs = dict.fromkeys(constraints, -0.5)
+
+    def play(tuner, first):
+        asked = []
+        for hour in range(first, first + 4):
+            batch = tuner.ask(2, {"oven": 1 + hour % 2}, time=float(hour))
+            asked += batch
+            for ticket, chosen in batch:
+                value = float(next(iter(chosen.values())))
+                if ticket % 5 == 4:
+                    tuner.fail(ticket, "cold")
+                else:
+                    tuner.tell(ticket, value, costs, **noise)
+        return asked
+
+    some = {name: kind.at(0.3) for name, kind in parameters.items()}
+    tuner.add(some, 0.3, costs, {"oven": 1}, time=-1.0, **noise)
+    play(tuner, 0)
+    tuner.ask(2, {"oven": 2}, time=4.0)
+    tuner.start(some, {"oven": 2}, time=4.5)
+    tuner.save(tmp_path / "t.json")
+    loaded = Tuner.load(tmp_path / "t.json")
+    assert loaded.experiments == tuner.experiments
+    assert loaded.experiments[1].std == (None if constraints else 0.1)
+    assert play(loaded, 5) == play(tuner, 5)
+    assert loaded.recommend({"oven": 2}, time=9.0) == tuner.recommend({"oven": 2}, time=9.0)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: Tuner(LINE, clock=HOURS).ask(), "time must be a number where the tuner has a clock"),
+        (lambda: Tuner(LINE).ask(time=3.0), "time must be None without a `clock`"),
+        (lambda: Tuner(LINE, clock=HOURS).ask({"time": 1.0}, time=2.0), "without 'time' where time is given"),
+        (lambda: Tuner(LINE, clock=HOURS).ask(time=float("nan")), "finite number, in the unit of the clock"),
+        (lambda: Tuner(LINE, clock=HOURS).recommend(anywhere=True), "time must be a number"),
+        (lambda: Tuner(LINE, clock=HOURS).add({"x": 0.5}, 1.0), "time must be a number"),
+        (lambda: Tuner(LINE, clock=HOURS).start({"x": 0.5}), "time must be a number"),
+        (lambda: Tuner(LINE, clock=0.0), "clock must be a positive time"),
+        (lambda: Tuner(LINE, clock=1, contexts={"time": Linear(0, 1)}), "contexts must be without 'time'"),
+        (lambda: Tuner({"x": Time(3.0)}), "one of Linear, Log, Integer, Categorical"),
+    ],
+    ids=lambda case: case if isinstance(case, str) else "",
+)
+def test_times_that_are_none_are_refused(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+@pytest.mark.long
+def test_what_is_recommended_depends_on_when():
+    tuner = Tuner(LINE, clock=HOURS, seed=0)
+    lost(tuner, True)
+    early, late = (tuner.recommend(anywhere=True, time=time).parameters["x"] for time in (5.0, HOURS))
+    assert early < 0.45
+    assert late > 0.6
