@@ -11,9 +11,9 @@ from matplotlib.image import imread
 from synthetic import result
 
 from gpbandits.evaluation.formats import GREY, marks_in, styles
-from gpbandits.evaluation.learning import learning_curve
 from gpbandits.evaluation.measures import Overlay
 from gpbandits.evaluation.panels import add_inset, flattened
+from gpbandits.evaluation.plots import learning_curve
 from gpbandits.evaluation.statistics import bootstrap_interval
 
 
