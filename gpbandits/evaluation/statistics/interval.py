@@ -42,8 +42,9 @@ def resample_counts(num_trials: int, seed: int, resamples: int) -> Floats:
 
 
 def tails(level: float) -> Floats:
-    """Return the shares at the ends of an interval of this level, (2,)."""
-    check_level(level)
+    """Return the shares at the ends of an interval of this level, (2,); raise unless it is a probability."""
+    if not 0 < level < 1:
+        raise ValueError(f"level must lie in (0, 1), got {level}")
     return np.array([(1 - level) / 2, (1 + level) / 2])
 
 
@@ -53,12 +54,6 @@ def checked(values: Floats) -> Floats:
     if not values.ndim or not len(values):
         raise ValueError(f"statistics need at least one trial on the first axis, got shape {values.shape}")
     return values
-
-
-def check_level(level: float) -> None:
-    """Raise unless the level is a probability."""
-    if not 0 < level < 1:
-        raise ValueError(f"level must lie in (0, 1), got {level}")
 
 
 def check_pairs(values: Floats, baseline: Floats) -> None:
@@ -92,7 +87,7 @@ def interval_of(
     1987, equations 2.3, 4.4 and 6.6; BCa rather than percentile because regret is skewed). The function is of
     one array of means a sample, (..., T) each.
     """
-    check_level(level)
+    shares = tails(level)
     arrays = [np.where(np.isfinite(values), values, np.nan) for values in map(checked, samples)]
     num_trials, *shape = arrays[0].shape
     columns = [array.reshape(num_trials, -1) for array in arrays]
@@ -107,12 +102,12 @@ def interval_of(
         middle = function(*(sample.mean(axis=0) for sample in block))
         resampled = function(*(counts @ sample / num_trials for sample in block))
         without = function(*((sample.sum(axis=0) - sample) / (num_trials - 1) for sample in block))
-        ends.append(_bca_ends(middle, resampled, without, level))
+        ends.append(_bca_ends(middle, resampled, without, shares))
     low, high = np.concatenate(ends, axis=1).reshape(2, *shape)
     return Interval(estimate, low, high)
 
 
-def _bca_ends(estimate: Floats, resampled: Floats, without: Floats, level: float) -> Floats:
+def _bca_ends(estimate: Floats, resampled: Floats, without: Floats, shares: Floats) -> Floats:
     """Return the ends, (2, T), from the estimate (T,), its resamples (R, T) and its jackknife (B, T)."""
     tolerance = 1e-12 * np.abs(resampled).max(axis=0)  # equal values differ in the last bit
     below = (resampled < estimate - tolerance).mean(axis=0)
@@ -121,7 +116,7 @@ def _bca_ends(estimate: Floats, resampled: Floats, without: Floats, level: float
     influence = without.mean(axis=0) - without  # d_i
     scale = 6 * (influence**2).sum(axis=0) ** 1.5
     acceleration = (influence**3).sum(axis=0) / np.maximum(scale, 1e-300)  # 0 where all trials agree
-    z = z0 + ndtri(tails(level))[:, None]
+    z = z0 + ndtri(shares)[:, None]
     ends = _column_quantiles(resampled, ndtr(z0 + z / (1 - acceleration * z)))
     return np.where(np.isnan(resampled).any(axis=0), np.nan, ends)
 
