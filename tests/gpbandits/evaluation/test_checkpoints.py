@@ -5,6 +5,7 @@ import threading
 import numpy as np
 import pytest
 from players import FirstArm
+from synthetic import assert_same
 
 from agents.registry import resolve_agent
 from bandit_envs.problems import build
@@ -20,17 +21,6 @@ AGENTS = {
     "detects": ("gp-ucb-cpd", {"theta": 0.5}),
 }
 ROUNDS = [2, 3, 7, 13, 14, 15, 40, 50]
-NOT_COMPARED = ("seconds",)
-
-
-def assert_same(one, other):
-    assert one.records.keys() == other.records.keys()
-    np.testing.assert_array_equal(one.rounds, other.rounds)
-    assert (one.windows, one.tracks, one.privileged) == (other.windows, other.tracks, other.privileged)
-    for label, record in one.records.items():
-        for name, value in record._asdict().items():
-            if name not in NOT_COMPARED:
-                np.testing.assert_equal(value, getattr(other.records[label], name), err_msg=name)
 
 
 @pytest.fixture(scope="module")

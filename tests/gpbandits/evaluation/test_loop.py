@@ -8,7 +8,7 @@ from functools import partial
 import gymnasium as gym
 import numpy as np
 import pytest
-from players import FirstArm
+from players import FirstArm, UniformArms
 from sklearn.gaussian_process.kernels import RBF
 
 import agents
@@ -181,7 +181,6 @@ BAD = {
     "num_trials": ({"agents": {"a": ("gp-ucb", {"num_trials": 3})}}, "options .* must not hold num_trials"),
     "unknown agent": ({"agents": ["gp-ucb", "gp"]}, "unknown agent 'gp'"),
     "no oracle": ({"env_kwargs": {"oracle": False}}, "oracle must be on"),
-    "a label that is none": ({"label": 5}, "label must be None or text in one line, got 5"),
     "agents in no order": (
         {"agents": {"random", "gp-ucb"}},
         "agents must be a mapping .* or a list of names",
@@ -190,10 +189,8 @@ BAD = {
     "an agent twice": ({"agents": ["random", "random"]}, "agents must be a list that names each once"),
     "an option without a name": ({"agents": {"a": ("gp-ucb", {1: 2})}}, "options must be names with values"),
     "too many workers": ({"workers": 10**12}, "workers must be a positive integer of at most 1024"),
-    "switches for rounds": (
-        {"checkpoints": [np.True_, 20], "env_kwargs": SMALL},
-        "checkpoints must be rounds",
-    ),
+    "callback": ({"callback": 3}, "callback must be None or a callable"),
+    "callback elsewhere": ({"callback": print, "workers": 2}, "workers must be 1"),
     "keyword": ({"env_kwargs": {"horizons": 3}}, "unexpected keyword argument 'horizons'"),
     "NaN": ({"agents": {"nan": lambda setting: Scripted(setting, float("nan"))}}, "integer arm"),
     "arm": ({"agents": {"far": lambda setting: Scripted(setting, 1000)}}, "arm in 0..999"),
@@ -278,21 +275,8 @@ def test_a_track_that_is_no_text_is_refused(track):
 FEW = {"num_arms": 8, "horizon": 6, "num_constraints": 1}
 
 
-class OneByOne(FirstArm):
-    """An agent without a trial axis."""
-
-    def reset(self, seed):
-        self.rng = np.random.default_rng(seed)
-
-    def act(self, observation):
-        return int(self.rng.integers(8))
-
-    def update(self, observation, action, reward, info):
-        assert "oracle" not in info
-
-
 def heard(callback=None, **options):
-    entrants = {"GP-UCB": "gp-ucb", "mine": OneByOne}
+    entrants = {"GP-UCB": "gp-ucb", "mine": UniformArms}
     keywords = {"trials": 3, "first_trial": 2, "seed": 4, "env_kwargs": FEW} | options
     return evaluate("GPBandit-GP-v0", entrants, callback=callback, **keywords)
 
@@ -342,21 +326,3 @@ def test_a_loop_of_ones_own_tells_in_the_same_form():
     assert (seen.agent, seen.round, seen.trial.tolist()) == ("mine", 1, [3])
     assert seen.regret.tolist() == [info["oracle"]["regret"]]
     assert seen.violation.tolist() == [info["oracle"]["violation"]]
-
-
-def test_errors_of_a_callback_say_who_played():
-    def broken(seen):
-        raise OSError("the tracker is down")
-
-    with pytest.raises(OSError, match="the tracker is down") as caught:
-        heard(broken)
-    assert "while agent 'GP-UCB' played" in caught.value.__notes__
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [({"callback": 3}, "callback must be None or a callable"), ({"workers": 2}, "workers must be 1")],
-)
-def test_callbacks_that_cannot_be_called_are_refused(options, message):
-    with pytest.raises(ValueError, match=message):
-        heard(**{"callback": print} | options)

@@ -22,7 +22,7 @@ from gpbandits.evaluation import Result, evaluate, trace, trial_seeds
 from gpbandits.evaluation import record as records
 from gpbandits.evaluation.measures import metrics_of
 from gpbandits.evaluation.tables import summary
-from gpbandits.evaluation.truth import BestPlay, learnable
+from gpbandits.evaluation.truth import learnable
 
 HORIZON = 30
 ROUNDS = [1, 4, 11, 12, 23, HORIZON]
@@ -50,13 +50,12 @@ def keywords_of(case):
     return env_id, {"horizon": HORIZON} | keywords
 
 
-def by_definition(case, actions, seed, played):
-    """Simple regret play by play and round by round, (T,)."""
-    env_id, keywords = keywords_of(case)
+def by_definition(env_id, keywords, actions, seed, played, window=np.inf):
+    """Simple regret, play by play and round by round, of feedback that took at most a window, (T,)."""
     env = make(env_id, **keywords)
     env.reset(seed=seed)
     context, worst = env.unwrapped.simulator.trials[0].context, env.get_wrapper_attr("worst_regret")
-    absent = env.get_wrapper_attr("absent_gain")
+    absent, times = env.get_wrapper_attr("absent_gain"), env.get_wrapper_attr("setting").query_times
     oracles = [env.step(action)[4]["oracle"] for action in actions[:played]]
     curve = []
     for now, oracle in enumerate(oracles):
@@ -64,6 +63,7 @@ def by_definition(case, actions, seed, played):
             each["regret"] + absent[t]
             for t, each in enumerate(oracles[: now + 1])
             if 0 <= each["delay"] <= now - t
+            and (each["delay"] if times is None else (each["delay"] + 1) * times[1]) <= window + 1e-6
             and (each["cost_mean"] <= 0).all()
             and (context[t], each["segment"]) == (context[now], oracle["segment"])
         ]
@@ -80,7 +80,7 @@ def test_it_is_what_the_definition_says_in_whole_records_and_in_thinned_ones(cas
     record = whole.records["random"]
     for i in range(2):
         seed, played = trial_seeds(0, i)[0], int(whole.played["random"][i])
-        expected = by_definition(case, record.action[i], seed, played)
+        expected = by_definition(env_id, keywords, record.action[i], seed, played)
         expected = np.full_like(expected, np.nan) if "drifting" in case else expected
         np.testing.assert_array_equal(record.simple_regret[i], expected)
     # Of the feasible none is better than the best, but for rounding.
@@ -89,13 +89,6 @@ def test_it_is_what_the_definition_says_in_whole_records_and_in_thinned_ones(cas
         monkeypatch.setattr(module, "BLOCK", 7)
     thinned = evaluate(env_id, ["random"], checkpoints=ROUNDS, **run).records["random"]
     np.testing.assert_array_equal(thinned.simple_regret, record.simple_regret[:, np.array(ROUNDS) - 1])
-
-
-def test_of_one_context_what_has_arrived_counts():
-    regret, delay = np.array([[5.0, 1.0, 3.0, 0.5, 2.0]]), np.array([[2, 2, 0, -1, 0]])
-    everywhere, feasible = np.zeros_like(delay), np.ones_like(delay, dtype=bool)
-    best = BestPlay().follow(regret, delay, feasible, everywhere, everywhere)
-    np.testing.assert_array_equal(best, [[np.inf, np.inf, 3.0, 1.0, 1.0]])
 
 
 def always(arm):
@@ -136,13 +129,17 @@ def test_where_functions_drift_no_table_or_figure_has_simple_regret(tmp_path):
     assert "simple regret" in summary(still).header
 
 
+def means_of(problem, trial):
+    env = make(problem)
+    env.reset(seed=trial_seeds(0, trial)[0])
+    return env.unwrapped.simulator.trials[0].means[0, 0]
+
+
 def test_a_play_while_better_arms_are_missing_is_as_far_from_the_best_as_ever():
     function = by_hand(availability=BernoulliAvailability(0.3))
     result = evaluate(function, ["random"], trials=8)
     for i, arms in enumerate(result.actions["random"]):
-        env = make(function)
-        env.reset(seed=trial_seeds(0, i)[0])
-        means = env.unwrapped.simulator.trials[0].means[0, 0]
+        means = means_of(function, i)
         expected = np.minimum.accumulate(means.max() - means[arms])
         np.testing.assert_allclose(result.simple_regret["random"][i], expected, atol=1e-12)
 
@@ -155,9 +152,7 @@ def test_regret_at_a_stop_is_that_of_the_recommended_arm_whatever_was_available(
     }
     result = evaluate(function, ["gp-ucb"], trials=8, stopping=rules)
     for i, actions in enumerate(result.actions["gp-ucb"]):
-        env = make(function)
-        env.reset(seed=trial_seeds(0, i)[0])
-        means = env.unwrapped.simulator.trials[0].means[0, 0]
+        means = means_of(function, i)
         regrets = means.max() - means[np.unique(actions)]
         for rule in result.stopped["gp-ucb"].values():
             assert np.abs(regrets - rule.regret[i]).min() < 1e-12
@@ -212,27 +207,6 @@ class Impatient(FirstArm):
         return self.t % self.size
 
 
-def converted(keywords, actions, window, seed):
-    """Simple regret by the definition, play by play and round by round, (T,)."""
-    env = make("GPBandit-GP-v0", **keywords)
-    env.reset(seed=seed)
-    times = env.get_wrapper_attr("setting").query_times
-    worst = env.get_wrapper_attr("worst_regret")
-    oracles = [env.step(int(action))[4]["oracle"] for action in actions]
-    curve = []
-    for now in range(len(actions)):
-        best = np.inf
-        for played, oracle in enumerate(oracles[: now + 1]):
-            arrival = played + oracle["delay"]
-            if oracle["delay"] < 0 or arrival > now:
-                continue
-            taken = oracle["delay"] if times is None else (oracle["delay"] + 1) * times[1]
-            if taken <= window + 1e-6:
-                best = min(best, oracle["regret"])
-        curve.append(worst[now] if best == np.inf else best)
-    return np.array(curve)
-
-
 @pytest.mark.parametrize(("keywords", "windows"), [(LATE, (0, 4, 9)), (TIMES, (0.1, 0.3, 0.7))])
 def test_it_is_that_of_the_best_play_that_was_converted_within_the_window(keywords, windows):
     widths = {f"m = {m}": ("gp-ucb-sdf", {"window": m}) for m in windows}
@@ -244,7 +218,7 @@ def test_it_is_that_of_the_best_play_that_was_converted_within_the_window(keywor
     for label, window in result.windows.items():
         for i in range(2):
             actions, seed = result.actions[label][i], trial_seeds(0, i)[0]
-            expected = converted(keywords, actions, window, seed)
+            expected = by_definition("GPBandit-GP-v0", keywords, actions, seed, 40, window)
             np.testing.assert_allclose(result.simple_regret[label][i], expected, atol=1e-12, err_msg=label)
 
 

@@ -8,6 +8,7 @@ import pytest
 from agent_cases import BATCHED, WITH_ALL, of_each_shape
 from matplotlib.figure import Figure
 from PIL import Image
+from players import UniformArms
 from scipy.spatial.distance import cdist
 from study_cases import called
 
@@ -28,25 +29,6 @@ def shown_of(agent, count, environment="GPBandit-GP-v0", seed=0, **keywords):
     return scenes(FilmedTrial(environment, seed, count, keywords or KWARGS), agent)
 
 
-class Noted:
-    """An agent that keeps what it was shown and played."""
-
-    played: list[int]
-
-    def __init__(self, setting):
-        Noted.played, Noted.keys = [], set()
-
-    def reset(self, seed):
-        self.rng = np.random.default_rng(seed)
-
-    def act(self, observation):
-        Noted.played.append(int(self.rng.integers(20)))
-        return Noted.played[-1]
-
-    def update(self, observation, action, reward, info):
-        Noted.keys |= set(info)
-
-
 @pytest.mark.long
 def test_a_film_has_the_first_and_the_last_round_and_no_more_pictures_than_asked():
     assert len(list(frames("GPBandit-GP-v0", "gp-ucb", count=100, env_kwargs=KWARGS))) == 9
@@ -54,27 +36,6 @@ def test_a_film_has_the_first_and_the_last_round_and_no_more_pictures_than_asked
     assert len(pictures) == 3
     assert all(picture.shape == (480, 640, 3) for picture in pictures)
     assert not np.array_equal(pictures[0], pictures[-1])
-
-
-def test_a_film_is_trial_0_of_an_evaluation_and_shows_the_agent_no_oracle():
-    list(frames("GPBandit-GP-v0", Noted, seed=4, count=2, env_kwargs=KWARGS))
-    filmed, keys = Noted.played, Noted.keys
-    result = evaluate("GPBandit-GP-v0", {"noted": Noted}, trials=1, seed=4, env_kwargs=KWARGS)
-    np.testing.assert_array_equal(result.actions["noted"][0], filmed)
-    assert "feedback_mask" in keys
-    assert "oracle" not in keys
-
-
-@pytest.mark.long
-def test_the_command_writes_a_gif_that_ends_with_the_last_round(tmp_path, capsys):
-    path = tmp_path / "new" / "out.gif"
-    base = ("watch", "GPBandit-GP-v0", "gp-ucb", "--gif", str(path), "--frames", "4")
-    code, out, _ = called(capsys, *base, "--kwargs", json.dumps(KWARGS), "--options", '{"delta": 0.2}')
-    assert code == 0
-    assert "4 pictures" in out
-    with Image.open(path) as film:
-        assert film.n_frames == 4
-        assert film.size == (640, 480)
 
 
 @pytest.mark.parametrize(
@@ -95,11 +56,6 @@ def test_bad_input_is_one_line(arguments, message, capsys, tmp_path, monkeypatch
     assert list(tmp_path.iterdir()) == []
 
 
-def test_what_is_no_bandit_is_refused_before_it_is_drawn():
-    with pytest.raises(ValueError, match=r"environment must be a bandit, .*got <TimeLimit"):
-        next(frames("CartPole-v1", "random"))
-
-
 def test_an_agent_that_cannot_be_made_ends_a_command_in_one_line(tmp_path, monkeypatch, capsys):
     (tmp_path / "unmakeable.py").write_text("def agent(setting):\n    raise KeyError('boo')\n")
     monkeypatch.chdir(tmp_path)
@@ -109,6 +65,16 @@ def test_an_agent_that_cannot_be_made_ends_a_command_in_one_line(tmp_path, monke
         "gpbandits: agent 'unmakeable:agent' for 'GPBandit-GP-v0' cannot be made: KeyError: 'boo' "
         "(--debug shows where)"
     ]
+
+
+class Blind(UniformArms):
+    def update(self, observation, action, reward, info):
+        assert "feedback_mask" in info
+        assert "oracle" not in info
+
+
+def test_an_agent_that_is_filmed_sees_no_oracle():
+    assert len(shown_of(Blind, 2)) == 2
 
 
 def test_a_scene_has_the_agents_own_band_its_scores_and_the_action_that_is_played():
@@ -303,10 +269,14 @@ def command(capsys, folder, *more):
 
 
 @pytest.mark.long
-def test_the_command_writes_a_strip_of_the_named_rounds(tmp_path, capsys):
+def test_the_command_writes_a_gif_and_a_strip_of_the_named_rounds(tmp_path, capsys):
     strip = tmp_path / "new" / "strip.pdf"
-    assert command(capsys, tmp_path, "--strip", str(strip), "--round", "1", "--round", "3")[0] == 0
+    code, out, _ = command(capsys, tmp_path, "--strip", str(strip), "--round", "1", "--round", "3")
+    assert code == 0
+    assert "5 pictures" in out
     assert strip.read_bytes().startswith(b"%PDF")
+    with Image.open(tmp_path / "it.gif") as film:
+        assert (film.n_frames, film.size) == (5, (640, 480))
 
 
 @pytest.mark.long

@@ -3,7 +3,6 @@
 import dataclasses
 import re
 import shutil
-import subprocess
 import tomllib
 from html import escape
 from html.parser import HTMLParser
@@ -11,6 +10,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from pages import browser, needs_browser
 from synthetic import result as synthetic_result
 
 from gpbandits.evaluation.columns import undominated
@@ -50,9 +50,6 @@ label = "GP-UCB"
 [[agents]]
 name = "random"
 """
-
-
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
 
 def planned(folder, text=STUDY):
@@ -272,16 +269,18 @@ def test_tracks_share_neither_a_section_nor_scores():
 
 
 def test_agents_that_pay_with_violation_do_not_lead_a_summary():
-    res = synthetic_result(num_constraints=1)
-    worse = {"GP-UCB": 3.0, "GP-TS": 1.0, "random": 2.0}  # regret is least for GP-UCB, then GP-TS
-    records = {
-        label: record._replace(
-            cost=np.full_like(record.cost, worse[label]),
-            violation=np.full_like(record.violation, worse[label]),
-        )
-        for label, record in res.records.items()
-    }
-    violating = dataclasses.replace(res, records=records)
+    res = synthetic_result(num_constraints=1)  # regret is least for GP-UCB, then GP-TS
+
+    def violating_by(**costs):
+        records = {
+            label: each._replace(
+                cost=np.full_like(each.cost, cost), violation=np.full_like(each.violation, cost)
+            )
+            for (label, each), cost in zip(res.records.items(), costs.values(), strict=True)
+        }
+        return dataclasses.replace(res, records=records)
+
+    violating = violating_by(ucb=3.0, ts=1.0, random=2.0)
     assert undominated(violating) == ["GP-UCB", "GP-TS"]  # random has more of both than GP-TS
     table = summary(violating)
     assert [(row[0], row[4]) for row in table.rows] == [("GP-TS", "yes"), ("random", "no"), ("GP-UCB", "yes")]
@@ -289,37 +288,8 @@ def test_agents_that_pay_with_violation_do_not_lead_a_summary():
         "agent", "hard violation", "regret", "average violation", "undominated",
     )  # fmt: skip
     assert "read together" in " ".join(table.notes)
-    swapped = {"GP-UCB": 1.0, "GP-TS": 2.0, "random": 0.5}
-    records = {
-        label: r._replace(
-            cost=np.full_like(r.cost, swapped[label]), violation=np.full_like(r.violation, swapped[label])
-        )
-        for label, r in records.items()
-    }
-    assert [row[0] for row in summary(dataclasses.replace(res, records=records)).rows] == [
-        "random", "GP-UCB", "GP-TS",
-    ]  # fmt: skip
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("width", [1200, 390])
-@pytest.mark.skipif(CHROMIUM is None, reason="no chromium binary on this machine")
-def test_a_browser_shows_the_chosen_view_and_nothing_is_wider_than_the_screen(folder, width):
-    write_report(folder, figures=False)
-    # A window of the browser has a least width, a frame has none.
-    probe = folder / "probe.html"
-    probe.write_text(PROBE.replace("WIDTH", str(width)))
-    options = (
-        "--headless --no-sandbox --disable-gpu --allow-file-access-from-files --virtual-time-budget=5000"
-    )
-    command = [str(CHROMIUM), *options.split(), f"--user-data-dir={folder / 'profile'}", "--dump-dom"]
-    done = subprocess.run(
-        [*command, probe.as_uri()], capture_output=True, text=True, timeout=120, check=False
-    )
-    found = re.search(r'<pre id="told">(.*?)</pre>', done.stdout, re.S)
-    assert found, done.stderr[-2000:]
-    told = "regret linear|average_hard_violation log-log|none|false|score τ 0.5"
-    assert found[1] == f"{told}|round 1|round 30|round 29|True|fits"
+    swapped = summary(violating_by(ucb=1.0, ts=2.0, random=0.5))
+    assert [row[0] for row in swapped.rows] == ["random", "GP-UCB", "GP-TS"]
 
 
 def test_a_folder_without_study_or_cells_is_one_clear_error(tmp_path):
@@ -350,40 +320,51 @@ def test_axes_have_room_for_what_they_show():
     assert padded(np.zeros(3), False, 0, 1).high > 0
 
 
-PROBE = """<!doctype html>
-<iframe id="frame" style="width:WIDTHpx;height:900px;border:0"></iframe>
-<pre id="told"></pre>
-<script>
-const frame = document.getElementById("frame"), told = [];
-frame.onload = () => {
-  const page = frame.contentDocument, section = page.getElementById("Constrained");
-  const shown = () => [...section.querySelectorAll("figure")].filter(figure => figure.checkVisibility())
-    .map(figure => figure.dataset.metric + " " + figure.dataset.scale).join();
-  const choose = element => element.dispatchEvent(new frame.contentWindow.Event("change", {bubbles: true}));
-  told.push(shown());
-  const select = section.querySelector("select"), radio = section.querySelector("input[value=log-log]");
-  select.value = "average_hard_violation"; choose(select);
-  radio.checked = true; choose(radio);
-  told.push(shown());
-  const button = section.querySelector(".legend button[data-agent='1']");
-  button.click();
-  told.push(section.querySelector("figure .line[data-agent='1']").style.display);
-  told.push(button.getAttribute("aria-pressed"));
-  const place = part => part.querySelector("output").firstChild.textContent;
-  told.push(place(page.getElementById("across")));
-  const svg = section.querySelector("figure:not([hidden]) svg"), box = svg.getBoundingClientRect();
-  const corner = {clientX: box.left, clientY: box.top};
-  svg.dispatchEvent(new frame.contentWindow.PointerEvent("pointermove", corner));
-  told.push(place(section));
-  svg.dispatchEvent(new frame.contentWindow.KeyboardEvent("keydown", {key: "End"}));
-  told.push(place(section));
-  svg.dispatchEvent(new frame.contentWindow.KeyboardEvent("keydown", {key: "ArrowLeft"}));
-  told.push(place(section));
-  const values = svg.querySelector(".line[data-agent='0']").dataset.values.split(",").at(-2).split(" ");
-  const read = section.querySelector(".legend [data-agent='0'] .value").textContent;
-  told.push(read === `${values[0]} [${values[1]}, ${values[2]}]` ? "True" : read);
-  told.push(page.documentElement.scrollWidth <= frame.contentWindow.innerWidth ? "fits" : "too wide");
-  document.getElementById("told").textContent = told.join("|");
-};
-frame.src = "report.html";
-</script>"""
+@pytest.mark.long
+@needs_browser
+@pytest.mark.parametrize("width", [1200, 390])
+def test_a_browser_shows_the_chosen_view_and_nothing_is_wider_than_the_screen(folder, width):
+    write_report(folder, figures=False)
+    with browser(folder / "profile", width) as opened:
+        opened.get((folder / "report.html").as_uri())
+        look_at(opened, opened.find_element("id", "Constrained"))
+        assert opened.execute_script("return document.documentElement.scrollWidth <= innerWidth")
+
+
+def look_at(opened, section):
+    run = opened.execute_script
+
+    def shown():
+        drawn = [
+            figure for figure in section.find_elements("css selector", "figure") if figure.is_displayed()
+        ]
+        return [(each.get_attribute("data-metric"), each.get_attribute("data-scale")) for each in drawn]
+
+    def place(part):
+        return run("return arguments[0].querySelector('output').firstChild.textContent", part)
+
+    def press(key):
+        run("arguments[0].dispatchEvent(new KeyboardEvent('keydown', {key: arguments[1]}))", svg, key)
+        return place(section)
+
+    assert shown() == [("regret", "linear")]
+    section.find_element("css selector", "option[value=average_hard_violation]").click()
+    run("arguments[0].click()", section.find_element("css selector", "input[value=log-log]"))
+    assert shown() == [("average_hard_violation", "log-log")]
+    button = section.find_element("css selector", ".legend button[data-agent='1']")
+    run("arguments[0].click()", button)
+    assert button.get_attribute("aria-pressed") == "false"
+    line = section.find_element("css selector", "figure .line[data-agent='1']")
+    assert run("return arguments[0].style.display", line) == "none"
+    assert place(opened.find_element("id", "across")) == "score τ 0.5"
+    svg = section.find_element("css selector", "figure:not([hidden]) svg")
+    at = "{clientX: box.left, clientY: box.top}"
+    moved = f"arguments[0].dispatchEvent(new PointerEvent('pointermove', {at}))"
+    run(f"const box = arguments[0].getBoundingClientRect(); {moved}", svg)
+    assert [place(section), press("End"), press("ArrowLeft")] == ["round 1", "round 30", "round 29"]
+    values = svg.find_element("css selector", ".line[data-agent='0']").get_attribute("data-values")
+    mean, low, high = values.split(",")[-2].split(" ")
+    assert (
+        section.find_element("css selector", ".legend [data-agent='0'] .value").text
+        == f"{mean} [{low}, {high}]"
+    )
