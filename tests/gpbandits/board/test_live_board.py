@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import shutil
 import socket
@@ -17,27 +18,17 @@ import pytest
 from pages import browser, needs_browser, until
 
 from gpbandits.board.app import Choice, film, state_of
-from gpbandits.experiments import load_study, open_results
+from gpbandits.experiments import AgentEntry, EnvironmentEntry, Study, open_results
+from gpbandits.experiments.toml import study_text
 
 TABLES = (Path("/proc/net/tcp"), Path("/proc/net/tcp6"))
-STUDY = """
-[study]
-name = "small & <b>safe</b>"
-trials = 4
-block_size = 2
-[[environments]]
-id = "GPBandit-GP-v0"
-label = "GP <i>"
-kwargs = { num_arms = 20, horizon = 10 }
-[[environments]]
-id = "GPBandit-Constrained-v0"
-label = "Constrained"
-kwargs = { num_arms = 20, horizon = 10 }
-[[agents]]
-name = "config"
-[[agents]]
-name = "random"
-"""
+SMALL = {"num_arms": 20, "horizon": 10}
+PLACES = (
+    EnvironmentEntry("GPBandit-GP-v0", "GP <i>", SMALL),
+    EnvironmentEntry("GPBandit-Constrained-v0", "Constrained", SMALL),
+)
+AGENTS = (AgentEntry("config", "config"), AgentEntry("random", "random"))
+STUDY = Study("small & <b>safe</b>", 4, PLACES, AGENTS, block_size=2)
 
 pytest.importorskip("uvicorn", reason="the extra `board` is not installed")
 
@@ -56,7 +47,7 @@ def asked(address, path, **query):
 def place(tmp_path_factory):
     """The address of a board that runs its study, its process and the folder of the results."""
     folder = tmp_path_factory.mktemp("board")
-    (folder / "study.toml").write_text(STUDY)
+    (folder / "study.toml").write_text(study_text(STUDY))
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
     command = [sys.executable, "-m", "gpbandits", "board", str(folder / "study.toml"), "--run"]
@@ -180,13 +171,12 @@ def _click_through(opened, address):
     assert opened.execute_script("return document.documentElement.scrollWidth <= innerWidth")
 
 
-def test_a_film_of_a_slow_agent_is_cut_and_says_so(tmp_path, monkeypatch):
-    (tmp_path / "study.toml").write_text(STUDY)
-    study, choice = load_study(tmp_path / "study.toml"), Choice("Constrained", "random", rounds=5)
-    whole = film(study, choice)
+def test_a_film_of_a_slow_agent_is_cut_and_says_so(monkeypatch):
+    choice = Choice("Constrained", "random", rounds=5)
+    whole = film(STUDY, choice)
     assert whole["cut"] is None
     monkeypatch.setattr("gpbandits.board.app.MOST_SECONDS", 0.0)
-    assert film(study, choice) == {"rounds": 5, "frames": whole["frames"][:1], "cut": 0.0}
+    assert film(STUDY, choice) == {"rounds": 5, "frames": whole["frames"][:1], "cut": 0.0}
 
 
 def gone(process):
@@ -203,7 +193,7 @@ def gone(process):
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="this system does not list processes")
 @pytest.mark.parametrize("end", ["terminate", "kill"])
 def test_the_run_that_a_board_began_ends_with_it(end, tmp_path):
-    (tmp_path / "long.toml").write_text(STUDY.replace("trials = 4", "trials = 100000"))
+    (tmp_path / "long.toml").write_text(study_text(dataclasses.replace(STUDY, trials=100_000)))
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
     arguments = [str(tmp_path / "long.toml"), "--run", "--out", str(tmp_path / "out"), "--port", str(port)]

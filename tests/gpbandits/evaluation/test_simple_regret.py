@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from agent_cases import GAUSSIAN
 from cases import by_hand
-from players import FirstArm
+from players import FirstArm, UniformArms
 from synthetic import result as synthetic_result
 
 import agents
@@ -91,22 +91,17 @@ def test_it_is_what_the_definition_says_in_whole_records_and_in_thinned_ones(cas
     np.testing.assert_array_equal(thinned.simple_regret, record.simple_regret[:, np.array(ROUNDS) - 1])
 
 
-def always(arm):
-    """An agent that plays one arm."""
-
-    class Always(FirstArm):
-        def act(self, observation):
-            return arm
-
-    return Always
-
-
 ARMS = {"decisions": Decisions(unit_grid(3)), "noise": NoNoise(), "horizon": 40}
+
+
+class LastArm(FirstArm):
+    def act(self, observation):
+        return 2
 
 
 def test_a_replayed_function_is_measured_against_the_one_in_force():
     rows = RecordedValues(np.array([[0.0, 0.5, 1.0], [1.0, 0.7, 0.4]]))
-    result = evaluate(by_hand(reward=rows, drift=Replay(20), **ARMS), {"last": always(2)}, trials=2)
+    result = evaluate(by_hand(reward=rows, drift=Replay(20), **ARMS), {"last": LastArm}, trials=2)
     np.testing.assert_allclose(result.simple_regret["last"], [np.repeat([0.0, 0.6], 20)] * 2, atol=1e-15)
     at = result.at([20, 40]).simple_regret["last"]
     np.testing.assert_allclose(at, [[0.0, 0.6]] * 2, atol=1e-15)
@@ -193,18 +188,12 @@ LATE = {"num_arms": 20, "horizon": 40, "delay": {"law": "poisson", "mean": 6, "l
 TIMES = LATE | {"delay": {"law": "exponential", "mean": 0.5, "interval": 0.1}}
 
 
-class Impatient(FirstArm):
-    """Plays the arms in turn, and says that it waits for so long."""
+class Impatient(UniformArms):
+    """Says that it waits for so long."""
 
     def __init__(self, setting, window=None):
-        self.size, self.feedback_window = len(setting.arms), window
-
-    def reset(self, seed):
-        self.t = -1
-
-    def act(self, observation):
-        self.t += 1
-        return self.t % self.size
+        super().__init__(setting)
+        self.feedback_window = window
 
 
 @pytest.mark.parametrize(("keywords", "windows"), [(LATE, (0, 4, 9)), (TIMES, (0.1, 0.3, 0.7))])

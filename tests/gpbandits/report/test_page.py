@@ -3,7 +3,6 @@
 import dataclasses
 import re
 import shutil
-import tomllib
 from html import escape
 from html.parser import HTMLParser
 from xml.etree import ElementTree
@@ -22,40 +21,32 @@ from gpbandits.evaluation.statistics import Interval
 from gpbandits.evaluation.tables import summary
 from gpbandits.experiments import run
 from gpbandits.experiments.store import keep_study, open_results
-from gpbandits.experiments.study import key_of
-from gpbandits.experiments.toml import parse_study
+from gpbandits.experiments.study import AgentEntry, EnvironmentEntry, Study, key_of
+from gpbandits.experiments.toml import study_text
 from gpbandits.report import write_report
 from gpbandits.report.chart import Line, line_chart, padded
 from gpbandits.report.holdings import Holdings
 from gpbandits.report.page import Report, across
 from gpbandits.report.standings import relative_losses
 
-STUDY = """
-[study]
-name = "small & <safe>"
-description = "Two environments."
-trials = 4
-block_size = 2
-[[environments]]
-id = "GPBandit-GP-v0"
-label = "GP: l = 0.2"
-kwargs = { num_arms = 20, horizon = 30 }
-[[environments]]
-id = "GPBandit-Constrained-v0"
-label = "Constrained"
-kwargs = { num_arms = 20, horizon = 30 }
-[[agents]]
-name = "gp-ucb"
-label = "GP-UCB"
-[[agents]]
-name = "random"
-"""
+SMALL = {"num_arms": 20, "horizon": 30}
+PLACES = (
+    EnvironmentEntry("GPBandit-GP-v0", "GP: l = 0.2", SMALL),
+    EnvironmentEntry("GPBandit-Constrained-v0", "Constrained", SMALL),
+)
+AGENTS = (AgentEntry("gp-ucb", "GP-UCB"), AgentEntry("random", "random"))
+STUDY = Study("small & <safe>", 4, PLACES, AGENTS, block_size=2)
 
 
-def planned(folder, text=STUDY):
-    """What a run of the study in this text begins with."""
-    keep_study(folder, parse_study(tomllib.loads(text)), text.encode())
+def planned(folder, study=STUDY):
+    """What a run of the study begins with."""
+    keep_study(folder, study, study_text(study).encode())
     return open_results(folder)
+
+
+def reported(folder, study=STUDY):
+    """A report on what a folder holds of a study, by the installed code."""
+    return Report.of(Holdings(*planned(folder, study)), study_text(study), folder)
 
 
 @pytest.fixture(scope="module")
@@ -102,7 +93,6 @@ def test_the_page_is_one_file_that_refers_to_nothing_else(folder):
     assert len(page.ids) == len(set(page.ids))
     assert "@import" not in source
     assert "url(" not in source
-    assert "<things>" not in source
     assert "small &amp; &lt;safe&gt;" in source
 
 
@@ -149,7 +139,7 @@ def test_an_incomplete_folder_is_reported_as_far_as_it_is(folder):
     for cell in study.cells_of(second, random):
         store.path(cell).unlink()
     store.failure_path(study.cells_of(second, random)[0]).write_text("Traceback: it raised")
-    report = Report.of(Holdings(study, store), STUDY, folder)
+    report = reported(folder)
     assert report.holdings.missing == 3
     assert report.missing is not None
     assert report.missing.rows == (
@@ -169,7 +159,8 @@ def test_an_incomplete_folder_is_reported_as_far_as_it_is(folder):
 
 
 def test_one_agent_far_behind_does_not_hide_the_others_trials(folder):
-    study, store = planned(folder, STUDY + '[[agents]]\nname = "gp-ts"\n')
+    whole = dataclasses.replace(STUDY, agents=(*AGENTS, AgentEntry("gp-ts", "gp-ts")))
+    study, store = planned(folder, whole)
     run(dataclasses.replace(study, trials=2), store, workers=1)
     holdings = Holdings(study, store)
     result = holdings.result(study.environments[0])
@@ -178,10 +169,10 @@ def test_one_agent_far_behind_does_not_hide_the_others_trials(folder):
 
 
 def test_cells_of_older_code_are_reported_and_said_to_be(folder, monkeypatch):
-    before = Report.of(Holdings(*open_results(folder)), STUDY, folder)
+    before = reported(folder)
     assert before.holdings.outdated == 0
     monkeypatch.setattr("gpbandits.experiments.study.sources", lambda environment, agent: {"agents": "newer"})
-    after = Report.of(Holdings(*planned(folder)), STUDY, folder)
+    after = reported(folder)
     assert after.holdings.outdated == 8
     assert after.missing is None
     for old, new in zip(before.sections, after.sections, strict=True):
@@ -211,7 +202,7 @@ def test_two_folders_whose_cells_conflict_are_told_with_both_files_and_the_cell(
     monkeypatch.setattr(
         "gpbandits.experiments.study.sources", lambda environment, agent: {"agents": "newest"}
     )
-    report = Report.of(Holdings(*planned(folder)), STUDY, folder)
+    report = reported(folder)
     lines = report.holdings.conflicts
     assert len(lines) == sum(cell.agent.label == "random" for cell in study.cells())
     for line in lines:
@@ -223,7 +214,7 @@ def test_two_folders_whose_cells_conflict_are_told_with_both_files_and_the_cell(
 
 @pytest.mark.long
 def test_environments_together_are_scored_against_a_random_agent_or_not_at_all(folder):
-    report = Report.of(Holdings(*open_results(folder)), STUDY, folder)
+    report = reported(folder)
     (together,) = report.across
     assert [grid.name for grid in together.tables] == ["overall", "improvement"]
     best, other = together.standings.agents
@@ -243,9 +234,7 @@ def test_environments_together_are_scored_against_a_random_agent_or_not_at_all(f
     lines = ["GP: l = 0.2", "Constrained: hard violation", "Constrained: regret"]
     assert [row[0] for row in report.overview.rows] == lines
     assert report.html().count('<td class="best">') == len(report.overview.bold)
-    alone = Report.of(
-        Holdings(*planned(folder, STUDY.replace('[[agents]]\nname = "random"\n', ""))), STUDY, folder
-    )
+    alone = reported(folder, dataclasses.replace(STUDY, agents=AGENTS[:1]))
     assert alone.across == []
     assert "need a fixed reference" in alone.html()
     assert "need a fixed reference" not in report.html()
