@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from players import play
 
 import agents
 from bandit_envs import BanditEnv
@@ -60,13 +61,7 @@ def test_coverage_is_that_of_the_definition(label, num_constraints):
         observation, _ = env.reset(seed=of_env)
         agent = agents.make(name, env.setting, **options)
         agent.reset(of_agent)
-        known = set()
-        for _ in range(30):
-            action = agent.act(observation)
-            following, reward, *_, info = env.step(action)
-            agent.update(observation, action, reward, {k: v for k, v in info.items() if k != "oracle"})
-            observation = following
-            known.add(int(action))
+        known = set(map(int, play(env, agent, observation, 30)[0]))
         if agent.certified is not None:
             known |= set(np.flatnonzero(agent.certified).tolist())
         trial = env.simulator.trials[0]
