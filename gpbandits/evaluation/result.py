@@ -172,21 +172,9 @@ class Result(Curves):
         known = highlight is None or (not isinstance(highlight, str) and {*highlight} <= {*self.agents})
         require(known, "highlight", f"a list of some of {', '.join(self.agents)}", highlight)
         shown = self if agents is None else self.select(agents)
-        figure = regret_figure(
-            shown,
-            scale,
-            metric,
-            bounds,
-            x=x,
-            ax=ax,
-            size=size,
-            title=title,
-            legend=legend,
-            inset=inset,
-            order=agents,
-            highlight=highlight,
-        )
-        return save_figure(figure, path)
+        look: dict[str, Any] = {"x": x, "ax": ax, "size": size, "title": title, "legend": legend}
+        look |= {"inset": inset, "order": agents, "highlight": highlight}
+        return save_figure(regret_figure(shown, scale, metric, bounds, **look), path)
 
     def plot_learning(
         self,

@@ -18,16 +18,7 @@ import numpy as np
 
 from bandit_envs.basics.arguments import require_known
 from gpbandits.evaluation.statistics import Interval
-from gpbandits.reproductions.powers import (
-    Exponent,
-    Growth,
-    LateGrowth,
-    Power,
-    PowerFigure,
-    Sublinear,
-    WorstFigure,
-    exactly,
-)
+from gpbandits.reproductions import powers
 from gpbandits.reproductions.srinivas2010 import SampleFunctions, Spectra
 from gpbandits.reproductions.study_figure import Findings, Reproduction, StudyFigure, study_path
 from gpbandits.reproductions.verdicts import Across, Check, Claim, SeldomBeforeChange, Statement
@@ -37,8 +28,8 @@ __all__ = ["PAPERS", "REPRODUCTIONS", "Findings", "Reproduction", "StudyFigure",
 PAPERS = ("srinivas2010", "chowdhury2017", "verma2022", "shi2022", "avanesov2020", "beyond", "contested")
 FIGURES: dict[str, type[Reproduction]] = {
     "study": StudyFigure,
-    "power": PowerFigure,
-    "worst": WorstFigure,
+    "power": powers.PowerFigure,
+    "worst": powers.WorstFigure,
     "spectra": Spectra,
     "samples": SampleFunctions,
 }
@@ -46,10 +37,10 @@ CHECKS: dict[str, type[Check]] = {
     "claim": Claim,
     "across": Across,
     "alarms": SeldomBeforeChange,
-    "late": LateGrowth,
-    "sublinear": Sublinear,
-    "exponent": Exponent,
-    "growth": Growth,
+    "late": powers.LateGrowth,
+    "sublinear": powers.Sublinear,
+    "exponent": powers.Exponent,
+    "growth": powers.Growth,
 }
 
 
@@ -66,7 +57,7 @@ def _figure(given: dict[str, Any], texts: Mapping[str, str]) -> Reproduction:
     values = _filled(given, texts)
     if "printed" in values:
         printed = values["printed"]
-        values["printed"] = Power(printed["constant"], _interval(printed["exponent"]))
+        values["printed"] = powers.Power(printed["constant"], _interval(printed["exponent"]))
     made: dict[str, Any] = {x: tuple(each) if isinstance(each, list) else each for x, each in values.items()}
     return FIGURES[made.pop("kind", "study")](**made)
 
@@ -82,7 +73,7 @@ def _checks(given: dict[str, Any]) -> Iterator[Check]:
     kind = CHECKS[given.pop("test", "claim")]
     if "printed" in given:
         given["printed"] = _interval(given["printed"])
-    if kind is LateGrowth:
+    if kind is powers.LateGrowth:
         given["since"] = tuple(given["since"])
     listed = [each if isinstance(each, list) else [each] for each in given.values()]
     return (kind(**dict(zip(given, values, strict=True))) for values in product(*listed))
@@ -90,7 +81,7 @@ def _checks(given: dict[str, Any]) -> Iterator[Check]:
 
 def _interval(given: Any) -> Interval:
     """Return [estimate, low, high] as an interval, and a number, or a fraction such as "11/14", exactly."""
-    return Interval(*np.array(given)) if isinstance(given, list) else exactly(float(Fraction(given)))
+    return Interval(*np.array(given)) if isinstance(given, list) else powers.exactly(float(Fraction(given)))
 
 
 def _filled(given: Any, texts: Mapping[str, str]) -> Any:
