@@ -124,7 +124,7 @@ def _imported(module: Path) -> set[str]:
 
 
 def meaning(name: str, content: bytes) -> bytes:
-    """Return a module's code without docstrings, layout and comments; other files unchanged."""
+    """Return a module's syntax tree without docstrings, positions and comments; other files unchanged."""
     if not name.endswith(".py"):
         return content
     try:
@@ -135,7 +135,7 @@ def meaning(name: str, content: bytes) -> bytes:
         documented = isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
         if documented and ast.get_docstring(node, clean=False) is not None:
             del node.body[0]
-    return ast.unparse(tree).encode()
+    return ast.dump(tree).encode()
 
 
 @cache
