@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from functools import partial
+from typing import ClassVar
 
 import gymnasium as gym
 import numpy as np
@@ -49,40 +50,33 @@ def test_regret_is_that_of_the_noiseless_means_charged_at_play_time():
             np.testing.assert_allclose(result.regret["a"][i], expected, atol=1e-12)
 
 
-def test_all_agents_meet_the_same_function_and_noise():
-    told = {}
+class Kept(Scripted):
+    made: ClassVar[list[Scripted]] = []
 
-    def keeper(name):
-        def make(setting):
-            told.setdefault(name, []).append(Scripted(setting))
-            return told[name][-1]
-
-        return make
-
-    evaluate("GPBandit-GP-v0", {"a": keeper("a"), "b": keeper("b")}, trials=3, env_kwargs=SMALL)
-    for one, other in zip(told["a"], told["b"], strict=True):
-        rewards = [[info["feedback_reward"][0] for info in agent.told] for agent in (one, other)]
-        assert rewards[0] == rewards[1]
-    first, second = (told["a"][i].told[0]["feedback_reward"][0] for i in range(2))
-    assert first != second
+    def __init__(self, setting):
+        super().__init__(setting)
+        self.made.append(self)
 
 
-def test_no_agent_sees_the_oracle_unless_it_declares_itself_privileged():
-    seen = []
+@pytest.fixture
+def made():
+    """The agents that are kept, in the order in which they are made."""
+    Kept.made.clear()
+    return Kept.made
 
-    class Privileged(Scripted):
-        privileged = True
 
-        def update(self, observation, action, reward, info):
-            seen.append("oracle" in info)
+def test_all_agents_meet_the_same_function_and_noise(made):
+    evaluate("GPBandit-GP-v0", {"a": Kept, "b": Kept}, trials=3, env_kwargs=SMALL)
+    rewards = [[info["feedback_reward"][0] for info in agent.told] for agent in made]
+    assert rewards[:3] == rewards[3:]
+    assert rewards[0][0] != rewards[1][0]
 
-    class Ordinary(Scripted):
-        def update(self, observation, action, reward, info):
-            assert "oracle" not in info
-            assert "_oracle" not in info
 
-    result = evaluate("GPBandit-GP-v0", {"p": Privileged, "o": Ordinary}, trials=2, env_kwargs=SMALL)
-    assert all(seen)
+def test_no_agent_sees_the_oracle_unless_it_declares_itself_privileged(made):
+    agents = {"p": type("Privileged", (Kept,), {"privileged": True}), "o": Kept}
+    result = evaluate("GPBandit-GP-v0", agents, trials=2, env_kwargs=SMALL)
+    seen = [["oracle" in info or "_oracle" in info for info in agent.told] for agent in made]
+    assert seen == [[True] * 20] * 2 + [[False] * 20] * 2
     assert result.privileged == {"p"}
 
 
