@@ -126,12 +126,6 @@ def test_blocks_of_points_reach_what_all_of_them_reach(monkeypatch):
     assert 1 < whole.sum() < 60
 
 
-LINE = np.linspace(0.0, 1.0, 41)[:, None]
-COSTS = 0.15 - np.abs(LINE.T - 0.55)  # kept where x < 0.4 and where x > 0.7
-SEED = np.zeros(41, dtype=bool)
-SEED[2] = True
-
-
 def test_unsafe_plays_are_those_that_violate_a_cost(result):
     for label, record in result.records.items():
         brute = np.cumsum((record.cost > 0).any(axis=2), axis=1)
@@ -146,9 +140,3 @@ def test_a_result_without_costs_has_no_such_table():
     plain = evaluate("GPBandit-GP-v0", ["random"], trials=1, env_kwargs={"num_arms": 5, "horizon": 3})
     with pytest.raises(ValueError, match="needs costs"):
         plain.safety_table()
-
-
-def test_what_is_reached_is_what_slopes_carry_step_by_step():
-    reached = reachable(COSTS, SEED, LINE, [1.0])
-    np.testing.assert_array_equal(reached, (COSTS[0] <= 0.0) & (LINE[:, 0] < 0.5))
-    assert reachable(COSTS, SEED, LINE, [1e9]).sum() == 1
