@@ -136,9 +136,11 @@ def browser(profile: Path, width: int = 0, height: int = 844, scheme: str = "") 
         opened.quit()
 
 
-def until(condition: Callable[[], Any], said: Callable[[], str] = lambda: "waited in vain") -> None:
-    """Wait for half a minute at most."""
-    for _ in range(300):
+def until(
+    condition: Callable[[], Any], said: Callable[[], str] = lambda: "waited in vain", seconds: int = 30
+) -> None:
+    """Wait for about so many seconds at most."""
+    for _ in range(10 * seconds):
         if condition():
             return
         time.sleep(0.1)

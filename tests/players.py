@@ -24,6 +24,16 @@ class FirstArm:
         pass
 
 
+class UniformArms(FirstArm):
+    """Plays arms at random, from a generator of its own."""
+
+    def reset(self, seed: int) -> None:
+        self.rng = np.random.default_rng(seed)
+
+    def act(self, observation: Any) -> int:
+        return int(self.rng.integers(len(self.setting.arms)))
+
+
 def ask_and_tell(tuner: Any, value: Any, rounds: int, **asked: Any) -> list[Any]:
     """Let a tuner ask, and tell it a function of the parameters, with costs of -1; return the questions."""
     questions = []

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from gpbandits.evaluation.comparison import SETS
 from gpbandits.evaluation.record import Record, ragged
 from gpbandits.evaluation.result import Result
 
@@ -47,3 +48,16 @@ def result(
         assuming=frozenset(assuming),
         unfit=frozenset(unfit),
     )
+
+
+def assert_same(one, other, timed=False):
+    """Two results are equal, except for the seconds unless they are `timed`."""
+    for name in ("environment", "seed", "first_trial", "agents", "tracks", "windows", "long_term", *SETS):
+        assert getattr(one, name) == getattr(other, name), name
+    np.testing.assert_array_equal(one.rounds, other.rounds)
+    for label, kept in one.records.items():
+        for name, value in kept._asdict().items():
+            same = getattr(other.records[label], name)
+            if timed or name != "seconds":
+                np.testing.assert_equal(value, same, err_msg=name)
+                assert getattr(value, "dtype", None) == getattr(same, "dtype", None), name

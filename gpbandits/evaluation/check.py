@@ -21,14 +21,13 @@ from gpbandits.evaluation.rehearsal import (
     AgentCheckError,
     Show,
     as_many_arms,
-    check_alarms,
     check_crediting,
     everything,
     rehearse,
     scrambled,
     stages,
 )
-from gpbandits.evaluation.trace import without_oracle
+from gpbandits.evaluation.trace import checked_alarms, without_oracle
 
 __all__ = ["AgentCheckError", "check_agent"]
 
@@ -188,7 +187,16 @@ def _with_methods(agent: Any) -> BaseAgent:
 
 def _play(env: Any, agent: Any, show: Show, seeds: tuple[int, int] = SEEDS[0]) -> np.ndarray:
     actions = rehearse(env, agent, *seeds, show)
-    check_alarms(agent.alarms, len(actions))
+    try:
+        checked_alarms(agent.alarms, len(actions))
+    except (TypeError, ValueError) as error:
+        last = len(actions) - 1
+        raise AgentCheckError(
+            "alarms",
+            f"`alarms`, where an agent has it, to be None or ascending rounds in 0..{last} of a trial",
+            "append t, the round whose feedback raised the alarm, and begin a new list in reset",
+            f"it was {agent.alarms!r}",
+        ) from error
     return actions
 
 

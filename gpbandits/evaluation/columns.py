@@ -13,7 +13,15 @@ from bandit_envs.basics.types import Floats, Ints
 from gpbandits.evaluation import statistics
 from gpbandits.evaluation.curves import Curves
 from gpbandits.evaluation.formats import Cell, Style, drawn_from, footnotes
-from gpbandits.evaluation.measures import MEASURES, METRICS, Metric, applies, headed, metric_named, share_of
+from gpbandits.evaluation.measures import (
+    MEASURES,
+    METRICS,
+    Metric,
+    headed,
+    metric_named,
+    metrics_of,
+    share_of,
+)
 from gpbandits.evaluation.table import Table
 
 COVERAGE = (
@@ -129,7 +137,8 @@ def column_named(name: str) -> Column:
     further = [each.name for each in MEASURES.values() if each.heading]
     require_known("column", name, [*METRICS, *further, *COLUMNS])
     estimate = statistics.bootstrap_interval if name in METRICS else MEASURES[name].estimate
-    return Column(metric_named(name).text, _mean(lambda result: result.curves(name), estimate), _holds(name))
+    curves = _mean(lambda result: result.curves(name), estimate)
+    return Column(metric_named(name).text, curves, lambda result: name in metrics_of(result))
 
 
 def fitting(result: Curves, columns: Sequence[str], baseline: str) -> dict[str, Any]:
@@ -141,12 +150,6 @@ def fitting(result: Curves, columns: Sequence[str], baseline: str) -> dict[str, 
 def has_column(result: Curves, name: str) -> bool:
     """Return whether a result has what a column shows."""
     return column_named(name).has(result)
-
-
-def _holds(name: str) -> Callable[[Curves], bool]:
-    if name in METRICS:
-        return lambda result: applies(METRICS[name].needs, result)
-    return lambda result: name in [each.name for each in headed(result)]
 
 
 def result_table(
@@ -191,7 +194,7 @@ def asked_of(result: Curves, baseline: str | None = None, metric: Metric | None 
     """Return what a table is asked, by default the main metric against the result's own baseline."""
     metric = result.main_metric if metric is None else metric
     metric_named(metric)
-    require(_holds(metric)(result), "metric", f"what {result.environment!r} has", metric)
+    require(metric in metrics_of(result), "metric", f"what {result.environment!r} has", metric)
     known = baseline is None or (isinstance(baseline, str) and baseline in result.records)
     require(known, "baseline", f"None or one of {', '.join(result.records)}", baseline)
     final = {label: curve[:, -1] for label, curve in result.curves(metric).items()}
@@ -285,4 +288,4 @@ def _about(asked: Asked, columns: Sequence[str], style: Style) -> list[str]:
     final = asked.final
     finals = {label: final[label] for label in result.ordered if label in final}
     skewed = statistics.skew_notes(finals, asked.baseline) if asked.baseline in finals else ()
-    return [*(note for note, applies_ in notes.items() if applies_), *skewed, *footnotes(result)]
+    return [*(note for note, applies in notes.items() if applies), *skewed, *footnotes(result)]

@@ -10,15 +10,7 @@ from bandit_envs.basics.arguments import from_extra
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.laws.changes import segments_of
 from gpbandits.evaluation.comparison import SharedTrials
-from gpbandits.evaluation.measures import (
-    MEASURES,
-    NEVER,
-    OURS,
-    REFUSED,
-    Metric,
-    applies,
-    metric_named,
-)
+from gpbandits.evaluation.measures import MEASURES, NEVER, OURS, REFUSED, Metric, applies, metric_named
 from gpbandits.evaluation.record import Record
 from gpbandits.evaluation.signals import Detection, detection
 from gpbandits.evaluation.statistics import ordered

@@ -10,18 +10,11 @@ from typing import TYPE_CHECKING
 
 from bandit_envs.basics.arguments import from_extra, require, require_choice
 from bandit_envs.basics.types import Floats
+from gpbandits.evaluation import statistics
 from gpbandits.evaluation.curves import Legend
 from gpbandits.evaluation.formats import Style, footnotes, signs
 from gpbandits.evaluation.measures import Metric, Scale, metric_named
 from gpbandits.evaluation.result import Result
-from gpbandits.evaluation.statistics import (
-    ENOUGH,
-    FEW,
-    LEVEL,
-    RESAMPLES,
-    bootstrap_interval,
-    significant_signs,
-)
 from gpbandits.evaluation.table import Table
 
 if TYPE_CHECKING:
@@ -168,7 +161,7 @@ def overview(results: Sequence[Result], metric: Metric | None = None, style: Sty
         lines.append((each.environment + (": regret" if i in asked else ""), regret[i], best[i]))
     labels = list(dict.fromkeys(label for each in results for label in each.agents))
     rows = tuple(
-        (title, *(bootstrap_interval(values[x]) if x in values else None for x in labels))
+        (title, *(statistics.bootstrap_interval(values[x]) if x in values else None for x in labels))
         for title, values, _ in lines
     )
     bold = {(i, 1 + labels.index(x)) for i, (*_, own) in enumerate(lines) for x in own if len(labels) > 1}
@@ -176,7 +169,8 @@ def overview(results: Sequence[Result], metric: Metric | None = None, style: Sty
     # All may be best only because sign flips of so few trials can reject nothing.
     comparable = [set(_comparable(each)) for each in results]
     smallest = 2.0 ** (1 - max(each.num_trials for each in results))  # p-value, before Holm's correction
-    undecided = sum(len(each) - 1 for each in comparable) * smallest > 1 - LEVEL and comparable == best
+    count = sum(len(each) - 1 for each in comparable)
+    undecided = count * smallest > 1 - statistics.LEVEL and comparable == best
     notes = _notes(results, undecided, metric, style)
     return Table("All environments", header, rows, notes, frozenset(bold), "environments", style=style)
 
@@ -193,7 +187,7 @@ def _best(lines: Sequence[tuple[Finals, Collection[str]]]) -> list[set[str]]:
     """Return the least of some agents in each line, and what does not differ from it; all tested together."""
     least = [min(among, key=lambda x: float(values[x].mean())) for values, among in lines]
     tests = [(i, label) for i, (_, among) in enumerate(lines) for label in among if label != least[i]]
-    differ = significant_signs([(lines[i][0][label], lines[i][0][least[i]]) for i, label in tests])
+    differ = statistics.significant_signs([(lines[i][0][label], lines[i][0][least[i]]) for i, label in tests])
     best = [{label} for label in least]
     for (i, label), sign in zip(tests, differ, strict=True):
         if sign == 0:
@@ -209,12 +203,12 @@ def _notes(
     kinds = "cumulative regret at the horizon" + BUDGETED * any(each.spent for each in results)
     kinds = kinds if metric is None else f"{metric_named(metric).text} at the horizon"
     ends = "with" if style == "interval" else "± half the width of"
-    interval = f"{ends} 95 % BCa bootstrap intervals ({RESAMPLES} resamples)"
+    interval = f"{ends} 95 % BCa bootstrap intervals ({statistics.RESAMPLES} resamples)"
     notes = {
         f"Means of {kinds} over {several} trials, {interval}.": True,
         _BEST: any(len(each.agents) > 1 for each in results),
         _KEPT: metric is None and any(each.asked for each in results),
         _NONE: undecided,
-        FEW: 1 < trials[0] < ENOUGH,
+        statistics.FEW: 1 < trials[0] < statistics.ENOUGH,
     }
     return (*(note for note, applies in notes.items() if applies), *footnotes(*results))

@@ -1,5 +1,6 @@
-"""Where curves are drawn: panels, insets, and bounds of theorems."""
+"""Where curves are drawn: panels with their legends and scales, insets, and bounds of theorems."""
 
+import textwrap
 from collections.abc import Sequence
 from itertools import count
 from typing import Any, NamedTuple
@@ -10,10 +11,13 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.collections import PolyCollection
 from matplotlib.figure import Figure
 from matplotlib.text import Text
+from scipy.optimize import isotonic_regression
 
 from bandit_envs.basics.arguments import require
 from bandit_envs.basics.types import Floats
 from bandit_envs.rendering.figure import ShownFigure, figure_of, given_axes, require_size
+from gpbandits.evaluation.curves import Curves
+from gpbandits.evaluation.formats import marks_in
 from gpbandits.evaluation.measures import Overlay
 
 WIDTH, MORE = 7.2, 4.6  # inches of the first panel with its legend, and of each further one
@@ -38,6 +42,7 @@ PIECES = 400  # of a curve, of equal length
 GREYS = ("0.25", "0.45", "0.6")
 DASHES = {"upper": (0, (8, 2)), "lower": "-", "slope": ":"}
 LAST = 30.0  # a slope is drawn from T / 30 to T
+LABEL_GAP = 0.17  # inches between labels at the ends of curves
 BELOW = 0.6  # a slope ends at this share of the lowest curve's end
 
 
@@ -184,3 +189,67 @@ def draw_overlays(axes: Axes, bounds: Sequence[Overlay], ends: Floats) -> None:
             axes.plot(each.rounds, each.values, "_", color=colour, markersize=14, label=each.label)
         else:
             axes.plot(each.rounds, each.values, color=colour, linestyle=DASHES[each.side], label=each.label)
+
+
+def literal(label: str) -> str:
+    """Escape a label for matplotlib, which reads "$" as mathematics and hides labels that begin with "_"."""
+    escaped = label.replace("$", r"\$")
+    return f" {escaped}" if escaped.startswith("_") else escaped
+
+
+def explain(panels: Panels, result: Curves, order: Sequence[str], inside: bool) -> None:
+    """Draw one legend of all panels: right of the last, inside of a user's axes, or beneath in print."""
+    last = panels.axes[-1]
+    marks = marks_in([result])
+    for mark in () if panels.printed else marks:
+        last.plot([], [], " ", label=mark.legend)
+    handles: dict[str, Any] = {}
+    for axes in panels.axes:
+        for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
+            handles.setdefault(label, handle)
+    place = {literal(result.marked(label)): i for i, label in enumerate(order)}
+    handles = {label: handles[label] for label in sorted(handles, key=lambda x: place.get(x, len(place)))}
+    title = f"mean of {result.num_trials} trials\nand 95 % interval" if result.num_trials > 1 else "one trial"
+    given = list(handles.values()), list(handles)
+    look = {"title": title, **LOOK}
+    if inside:  # what is beside them is the user's
+        last.legend(*given, loc="best", fontsize="small", title_fontsize="small", **look)
+    elif panels.printed:
+        broad = int(panels.figure.get_figwidth() / (1.2 * LETTER))
+        notes = [textwrap.fill(mark.footnote, broad) for mark in marks]
+        look["title"] = "\n".join([title.replace("\n", " "), *notes])
+        look |= {"ncols": panels.columns(given[1]), "fontsize": FONT, "columnspacing": 1, "labelspacing": 0.3}
+        panels.figure.legend(*given, loc="outside lower left", **look)
+    else:
+        last.legend(*given, **BESIDE, **look)
+
+
+def make_logarithmic(axes: Axes, which: str) -> None:
+    """Make "xy" or "y" logarithmic, with the range of all means that share y, since a band may reach zero."""
+    lines = [line for each in axes.get_shared_y_axes().get_siblings(axes) for line in each.lines]
+    means = np.concatenate([np.asarray(line.get_ydata(), dtype=np.float64) for line in lines])
+    positive = means[means > 0]
+    if "x" in which:
+        axes.set_xscale("log")
+    if positive.size:  # else a logarithmic axis would be empty
+        axes.set_yscale("log", nonpositive="clip")
+        axes.set_ylim(positive.min() / 1.5, positive.max() * 1.5)
+
+
+def label_ends(axes: Axes, labels: Sequence[str]) -> None:
+    """Write each agent's label at the right end of its curve, in its colour, without overlap."""
+    lines = axes.lines[: len(labels)]
+    axes.autoscale_view()
+    to_share = axes.transData + axes.transAxes.inverted()
+    ends = np.array([to_share.transform(line.get_xydata()[-1])[1] for line in lines])  # pyright: ignore
+    gap = LABEL_GAP / (axes.get_position().height * figure_of(axes).get_figheight())
+    place = _spaced(np.clip(ends, 0.0, 1.0), gap)
+    for line, label, y in zip(lines, labels, place, strict=True):
+        axes.text(1.02, y, literal(label), transform=axes.transAxes, va="center", color=line.get_color())
+
+
+def _spaced(places: Floats, gap: float) -> Floats:
+    """Move places on a line apart by at least `gap`, as little as can be, in their order."""
+    order, steps, moved = np.argsort(places, kind="stable"), gap * np.arange(len(places)), places.copy()
+    moved[order] = isotonic_regression(places[order] - steps).x + steps
+    return moved

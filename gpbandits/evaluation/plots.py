@@ -1,7 +1,6 @@
 """Curves of regret and violation are drawn for papers, colour-blind-safe and without global state."""
 
 import os
-import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, get_args
@@ -11,34 +10,34 @@ from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
-from scipy.optimize import isotonic_regression
 
-from bandit_envs.basics.arguments import require, require_known
+from bandit_envs.basics.arguments import is_count, require, require_known
 from bandit_envs.basics.types import Floats, Ints
-from bandit_envs.rendering.figure import figure_of
 from gpbandits.evaluation.curves import Axis, Curves, Legend
-from gpbandits.evaluation.formats import GREY, footnotes, marks_in, styles
+from gpbandits.evaluation.formats import DASHES, GREY, footnotes, marks_in, styles
 from gpbandits.evaluation.measures import Metric, Overlay, Scale, check_overlays, metric_named
 from gpbandits.evaluation.panels import (
     BESIDE,
-    FONT,
-    LETTER,
     LOOK,
     Panels,
     Size,
     add_inset,
     draw_overlays,
+    explain,
+    label_ends,
+    literal,
+    make_logarithmic,
     tidy,
 )
 from gpbandits.evaluation.record import budget_grid, over_budget
-from gpbandits.evaluation.statistics import bootstrap_interval
+from gpbandits.evaluation.statistics import Interval, bootstrap_interval
 
 SUFFIXES = (".pdf", ".png", ".svg")
+Training = tuple[Ints, Floats]  # steps, and the mean regret of a round at each, (n,)
 
 _SPACINGS: dict[Scale, Callable[..., Floats]] = {"linear": np.linspace, "log-log": np.geomspace}
 _MARKER_GAP = 0.15  # between markers of a curve, as a share of the axes' diagonal
 _BINS = 60  # bins of alarms
-_LABEL_GAP = 0.17  # inches between labels at the ends of curves
 _TICKS = 6  # most ticks on an axis of rounds, since labels such as 25000 are wide
 _POINTS = 200  # points of a curve: more cannot be seen in print
 
@@ -89,16 +88,16 @@ def regret_figure(
             here = [bound for bound in bounds if bound.metric == each]
             _draw_panel(axes, result, scale or "linear", values, here, inset, highlight)
         if scale is None and each == "simple_regret":
-            _make_logarithmic(axes, "y")
+            make_logarithmic(axes, "y")
         heights = [np.asarray(line.get_ydata(), dtype=np.float64) for line in axes.lines]
         cut = axes.get_yscale() == "log" and any((y <= 0.0).any() for y in heights)
         axes.set_ylabel(metric_named(each).label + ",\nwhere positive" * cut)
         if legend == "direct":
-            _label_ends(axes, [result.marked(label) for label in values])
+            label_ends(axes, [result.marked(label) for label in values])
     head = panels.figure.suptitle if ax is None and len(panels.axes) > 1 else panels.axes[0].set_title
     head(result.environment if title is None else title)
     if legend == "outside":
-        _explain(panels, result, order or result.ordered, inside=ax is not None)
+        explain(panels, result, order or result.ordered, inside=ax is not None)
     elif legend == "direct" and ax is None and (notes := footnotes(result)):
         beneath: dict[str, Any] = {"loc": "outside lower left", "frameon": False, "alignment": "left"}
         panels.figure.legend([], [], title="\n".join(notes), title_fontsize="small", **beneath)
@@ -210,17 +209,11 @@ def visible(rounds: Ints, scale: Scale, points: int = _POINTS) -> Ints:
     return np.unique(np.searchsorted(rounds, np.rint(wanted)).clip(max=len(rounds) - 1))
 
 
-def literal(label: str) -> str:
-    """Escape a label for matplotlib, which reads "$" as mathematics and hides labels that begin with "_"."""
-    escaped = label.replace("$", r"\$")
-    return f" {escaped}" if escaped.startswith("_") else escaped
-
-
 def _finish(axes: Axes, result: Curves, scale: Scale) -> None:
     axes.set_xlabel("round $t$")
     tidy(axes)
     if scale == "log-log":
-        _make_logarithmic(axes, "xy")
+        make_logarithmic(axes, "xy")
     else:
         axes.set_xlim(0, result.horizon)
         axes.xaxis.set_major_locator(MaxNLocator(_TICKS, integer=True))
@@ -230,59 +223,59 @@ def _finish(axes: Axes, result: Curves, scale: Scale) -> None:
         axes.autoscale_view(scalex=False)
 
 
-def _explain(panels: Panels, result: Curves, order: Sequence[str], inside: bool) -> None:
-    """Draw one legend of all panels: right of the last, inside of a user's axes, or beneath in print."""
-    last = panels.axes[-1]
-    marks = marks_in([result])
-    for mark in () if panels.printed else marks:
-        last.plot([], [], " ", label=mark.legend)
-    handles: dict[str, Any] = {}
-    for axes in panels.axes:
-        for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
-            handles.setdefault(label, handle)
-    place = {literal(result.marked(label)): i for i, label in enumerate(order)}
-    handles = {label: handles[label] for label in sorted(handles, key=lambda x: place.get(x, len(place)))}
-    title = f"mean of {result.num_trials} trials\nand 95 % interval" if result.num_trials > 1 else "one trial"
-    given = list(handles.values()), list(handles)
-    look = {"title": title, **LOOK}
-    if inside:  # what is beside them is the user's
-        last.legend(*given, loc="best", fontsize="small", title_fontsize="small", **look)
-    elif panels.printed:
-        broad = int(panels.figure.get_figwidth() / (1.2 * LETTER))
-        notes = [textwrap.fill(mark.footnote, broad) for mark in marks]
-        look["title"] = "\n".join([title.replace("\n", " "), *notes])
-        look |= {"ncols": panels.columns(given[1]), "fontsize": FONT, "columnspacing": 1, "labelspacing": 0.3}
-        panels.figure.legend(*given, loc="outside lower left", **look)
-    else:
-        last.legend(*given, **BESIDE, **look)
+def learning_figure(
+    result: Curves,
+    learners: Mapping[str, Any],
+    *,
+    points: int = 40,
+    ax: Axes | None = None,
+    size: Size = None,
+    title: str | None = None,
+) -> Figure:
+    """Draw regret a round over training steps, and that of a result's agents as lines; see `Result`."""
+    named = isinstance(learners, Mapping) and len(learners) > 0
+    require(named, "learners", "label -> a RegretCallback, or several, one a seed", learners)
+    require(is_count(points), "points", "a positive integer", points)
+    trained = {label: _trainings(label, given) for label, given in learners.items()}
+    lines = len(trained) + len(result.agents) + 2 * len(marks_in([result]))
+    panels = Panels.new(1, lines, size) if ax is None else Panels.given(ax, 1)
+    (axes,) = panels.axes
+    for (label, runs), style in zip(trained.items(), styles(len(trained)), strict=True):
+        steps, (mean, low, high) = learning_curve(runs, points)
+        seeds = f"{len(runs)} seeds" if len(runs) > 1 else "1 seed"
+        axes.fill_between(steps, low, high, color=style.colour, alpha=0.18, linewidth=0)
+        axes.plot(steps, mean, color=style.colour, linewidth=1.4, label=literal(f"{label}, {seeds}"))
+    for label, dashes in zip(result.ordered, DASHES[1:] * len(result.agents), strict=False):
+        level, named = float(result.average_regret[label][:, -1].mean()), literal(result.marked(label))
+        axes.axhline(level, color="0.35", linestyle=dashes, linewidth=1.1, label=named)
+    axes.autoscale_view(scalex=False)  # which axhline leaves out where a line lies in the margin
+    for mark in marks_in([result]):
+        axes.plot([], [], " ", label=mark.legend)
+    axes.set(xlabel="training steps", ylabel="regret a round (reward units)")
+    axes.set_title(result.environment if title is None else title)
+    tidy(axes)
+    said = f"lines: {result.num_trials} trials\nof {result.horizon} rounds"
+    axes.legend(**BESIDE, **LOOK, title=said)
+    panels.fit()
+    return panels.figure
 
 
-def _make_logarithmic(axes: Axes, which: str) -> None:
-    """Make "xy" or "y" logarithmic, with the range of all means that share y, since a band may reach zero."""
-    lines = [line for each in axes.get_shared_y_axes().get_siblings(axes) for line in each.lines]
-    means = np.concatenate([np.asarray(line.get_ydata(), dtype=np.float64) for line in lines])
-    positive = means[means > 0]
-    if "x" in which:
-        axes.set_xscale("log")
-    if positive.size:  # else a logarithmic axis would be empty
-        axes.set_yscale("log", nonpositive="clip")
-        axes.set_ylim(positive.min() / 1.5, positive.max() * 1.5)
+def learning_curve(runs: Sequence[Training], points: int) -> tuple[Floats, Interval]:
+    """Return the last steps of equal stretches of training, (n,), and the regret a round in each.
+
+    The estimate is the mean over seeds with its 95 % bootstrap interval, up to the shortest training.
+    """
+    shortest = min(len(steps) for steps, _ in runs)
+    parts = [part for part in np.array_split(np.arange(shortest), points) if len(part)]
+    means = np.array([[regret[part].mean() for part in parts] for _, regret in runs])
+    return np.array([runs[0][0][part[-1]] for part in parts], dtype=np.float64), bootstrap_interval(means)
 
 
-def _label_ends(axes: Axes, labels: Sequence[str]) -> None:
-    """Write each agent's label at the right end of its curve, in its colour, without overlap."""
-    lines = axes.lines[: len(labels)]
-    axes.autoscale_view()
-    to_share = axes.transData + axes.transAxes.inverted()
-    ends = np.array([to_share.transform(line.get_xydata()[-1])[1] for line in lines])  # pyright: ignore
-    gap = _LABEL_GAP / (axes.get_position().height * figure_of(axes).get_figheight())
-    place = _spaced(np.clip(ends, 0.0, 1.0), gap)
-    for line, label, y in zip(lines, labels, place, strict=True):
-        axes.text(1.02, y, literal(label), transform=axes.transAxes, va="center", color=line.get_color())
-
-
-def _spaced(places: Floats, gap: float) -> Floats:
-    """Move places on a line apart by at least `gap`, as little as can be, in their order."""
-    order, steps, moved = np.argsort(places, kind="stable"), gap * np.arange(len(places)), places.copy()
-    moved[order] = isotonic_regression(places[order] - steps).x + steps
-    return moved
+def _trainings(label: str, given: Any) -> list[Training]:
+    """Return the histories of one learner's seeds; raise unless each has rounds."""
+    runs = list(given) if isinstance(given, list | tuple) else [given]
+    found = [getattr(each, "history", None) for each in runs]
+    used = [each for each in found if each is not None and len(each[0])]
+    expected = "a RegretCallback that a model has learnt with, or several"
+    require(len(used) == len(runs) > 0, f"learners[{label!r}]", expected, given)
+    return used

@@ -131,31 +131,11 @@ def meaning(name: str, content: bytes) -> bytes:
         tree = ast.parse(content)
     except (SyntaxError, ValueError):  # written for another Python, or a template
         return content
-    return " ".join(_words(tree)).encode()
-
-
-def _words(tree: ast.AST) -> list[str]:
-    """Flatten a syntax tree without docstrings into words, twice as fast as a transformer and `ast.dump`."""
-    words: list[str] = []
-
-    def visit(node: Any) -> None:
-        match node:
-            case ast.Expr(value=ast.Constant(value=str())):  # a docstring
-                return
-            case ast.AST():
-                words.append(node.__class__.__name__)
-                for name in node._fields:
-                    visit(getattr(node, name, None))
-            case list():
-                words.append("[")
-                for each in node:
-                    visit(each)
-                words.append("]")
-            case _:
-                words.append(repr(node))
-
-    visit(tree)
-    return words
+    for node in ast.walk(tree):
+        documented = isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
+        if documented and ast.get_docstring(node, clean=False) is not None:
+            del node.body[0]
+    return ast.dump(tree).encode()
 
 
 @cache

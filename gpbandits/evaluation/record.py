@@ -16,7 +16,7 @@ _AXES = {"cost": 3, "observed_cost": 3}  # of trials, rounds and constraints; ot
 _AXES |= dict.fromkeys(("seconds", "changes", "alarms", "infeasible", "covered", "played"), 1)
 # Others may have coordinates.
 _PLAYS = ("regret", "simple_regret", "violation", "spent", "shortfall", "moved")
-_SUMMED = ("cost", "observed_cost", *(name for name in _PLAYS if name != "simple_regret"))
+SUMMED = ("cost", "observed_cost", *(name for name in _PLAYS if name != "simple_regret"))
 
 
 class Record(NamedTuple):
@@ -77,7 +77,7 @@ class Record(NamedTuple):
     def at(self, rounds: Ints) -> "Record":
         """Thin to these rounds, which count from 1, increase, and end with the last, (R,)."""
         index = rounds - 1
-        summed = {name: getattr(self, name) for name in _SUMMED}
+        summed = {name: getattr(self, name) for name in SUMMED}
         return self._replace(
             simple_regret=self.simple_regret[:, index],
             action=self.action[:, index],

@@ -15,7 +15,6 @@ from bandit_envs.laws.functions import GPSample, KnownFunction
 from bandit_envs.problem.decisions import SLACK, Decisions, unit_grid
 from bandit_envs.problem.problem import Problem
 from bandit_envs.problems import build
-from gpbandits.evaluation.trace import checked_alarms
 
 SMALL = {"num_arms": 20, "horizon": 24}
 OF_FINITE_SETS = ("finite", "delay", "context", "constraint", "change")
@@ -173,19 +172,6 @@ def scrambled(info: dict[str, Any]) -> dict[str, Any]:
         other = rng.normal(scale=3.0, size=np.shape(value))
         oracle[key] = other if isinstance(value, np.ndarray) else type(value)(other)
     return info | {"oracle": oracle}
-
-
-def check_alarms(alarms: Any, rounds: int) -> None:
-    """Raise unless the alarms are valid after an episode of one trial."""
-    try:
-        checked_alarms(alarms, rounds)
-    except (TypeError, ValueError) as error:
-        raise AgentCheckError(
-            "alarms",
-            f"`alarms`, where an agent has it, to be None or ascending rounds in 0..{rounds - 1} of a trial",
-            "append t, the round whose feedback raised the alarm, and begin a new list in reset",
-            f"it was {alarms!r}",
-        ) from error
 
 
 STREAMS = 6  # of rewards, each with its own seed of the agent, since actions may agree by chance

@@ -29,26 +29,6 @@ MOST = 20  # agents that are named
 LONGEST = 60  # characters of a label
 
 
-def result_text(result: Curves) -> str:
-    """Return trials, rounds, seed, and each agent's mean regret and, with constraints, violation."""
-    trials = "1 trial" if result.num_trials == 1 else f"{result.num_trials} trials"
-    finals = {label: float(regret[:, -1].mean()) for label, regret in result.main.items()}
-    asked = result.curves(result.asked) if result.asked else {}
-    beside = {label: f", {curve[:, -1].mean():.4g}" for label, curve in asked.items()}
-    lines = [
-        f"  {_short(result.marked(label))}: {finals[label]:.4g}{beside.get(label, '')}"
-        for label in result.ordered[:MOST]
-    ]
-    played = f"{trials} of {result.horizon} rounds, seed {result.seed}"
-    what = "mean budget regret" if result.spent else "mean regret"
-    what += f", mean {result.asked.replace('_', ' ')}" if result.asked else ""
-    first = f"Result of {_short(result.environment)}, {played}; {what}:"
-    left = len(finals) - MOST
-    more = [f"  and {left} more agents"] if left > 0 else []
-    origins = [f"  {printable(line)}" for line in brief(result.origins[:MOST])]
-    return "\n".join([printable(first), *map(printable, lines), *more, *origins])
-
-
 def _short(text: str) -> str:
     return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
 
@@ -67,7 +47,23 @@ class Result(Curves):
     logs: Mapping[str, tuple[PlayLog, ...]] = dataclasses.field(default_factory=dict)
 
     def __repr__(self) -> str:
-        return result_text(self)
+        """Return trials, rounds, seed, and each agent's mean regret and, with constraints, violation."""
+        trials = "1 trial" if self.num_trials == 1 else f"{self.num_trials} trials"
+        finals = {label: float(regret[:, -1].mean()) for label, regret in self.main.items()}
+        asked = self.curves(self.asked) if self.asked else {}
+        beside = {label: f", {curve[:, -1].mean():.4g}" for label, curve in asked.items()}
+        lines = [
+            f"  {_short(self.marked(label))}: {finals[label]:.4g}{beside.get(label, '')}"
+            for label in self.ordered[:MOST]
+        ]
+        played = f"{trials} of {self.horizon} rounds, seed {self.seed}"
+        what = "mean budget regret" if self.spent else "mean regret"
+        what += f", mean {self.asked.replace('_', ' ')}" if self.asked else ""
+        first = f"Result of {_short(self.environment)}, {played}; {what}:"
+        left = len(finals) - MOST
+        more = [f"  and {left} more agents"] if left > 0 else []
+        origins = [f"  {printable(line)}" for line in brief(self.origins[:MOST])]
+        return "\n".join([printable(first), *map(printable, lines), *more, *origins])
 
     def _repr_html_(self) -> str:
         return self.table()._repr_html_()
@@ -176,21 +172,9 @@ class Result(Curves):
         known = highlight is None or (not isinstance(highlight, str) and {*highlight} <= {*self.agents})
         require(known, "highlight", f"a list of some of {', '.join(self.agents)}", highlight)
         shown = self if agents is None else self.select(agents)
-        figure = regret_figure(
-            shown,
-            scale,
-            metric,
-            bounds,
-            x=x,
-            ax=ax,
-            size=size,
-            title=title,
-            legend=legend,
-            inset=inset,
-            order=agents,
-            highlight=highlight,
-        )
-        return save_figure(figure, path)
+        look: dict[str, Any] = {"x": x, "ax": ax, "size": size, "title": title, "legend": legend}
+        look |= {"inset": inset, "order": agents, "highlight": highlight}
+        return save_figure(regret_figure(shown, scale, metric, bounds, **look), path)
 
     def plot_learning(
         self,
@@ -219,8 +203,7 @@ class Result(Curves):
             >>> result.plot_learning({"PPO": callbacks}, "learning.png")  # doctest: +SKIP
         """
         with from_extra("eval", "figures"):
-            from gpbandits.evaluation.learning import learning_figure
-            from gpbandits.evaluation.plots import save_figure
+            from gpbandits.evaluation.plots import learning_figure, save_figure
 
         return save_figure(
             learning_figure(self, learners, points=points, ax=ax, size=size, title=title), path

@@ -105,13 +105,8 @@ def best_mixture(means: Floats) -> Mixture:
     if means.ndim != 2 or not means.size or not np.isfinite(means).all():
         raise ValueError(f"means must be finite numbers of shape (1 + C, N), got shape {means.shape}")
     costs, ones = means[1:], np.ones((1, means.shape[1]))
-    solution = linprog(
-        -means[0],
-        A_ub=costs if len(costs) else None,
-        b_ub=np.zeros(len(costs)) if len(costs) else None,
-        A_eq=ones,
-        b_eq=[1.0],
-    )
+    limits = {"A_ub": costs, "b_ub": np.zeros(len(costs))} if len(costs) else {}
+    solution = linprog(-means[0], **limits, A_eq=ones, b_eq=[1.0])
     if solution.status == 2:
         raise ValueError("means must have costs that some mixture keeps <= 0, got none; lower the costs")
     if not solution.success:

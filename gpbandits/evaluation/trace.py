@@ -1,5 +1,6 @@
 """A trace collects the rounds of an episode in the evaluation loop and turns them into a record."""
 
+from collections import defaultdict
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -10,12 +11,10 @@ from bandit_envs.basics.types import Bools, Floats, Ints
 from bandit_envs.laws.changes import change_points_of
 from bandit_envs.problem.setting import Setting
 from gpbandits.evaluation.measures import RoundBlock, Running, followed
-from gpbandits.evaluation.record import BLOCK, Record, Sums, one_each, ragged, recorded_in
+from gpbandits.evaluation.record import BLOCK, SUMMED, Record, Sums, one_each, ragged, recorded_in
 from gpbandits.evaluation.signals import valued
 from gpbandits.evaluation.truth import BestPlay, Covering, learnable
 
-SUMMED = ("regret", "cost", "violation", "observed", "spent", "shortfall", "moved")
-KEPT = (*SUMMED, "best", "action", "round")
 INTEGERS = ("delay", "segment", "context")
 OF_SOME = ("spent", "shortfall", "moved", "strong", "weak")  # problems: with a budget, moves or duels
 
@@ -71,7 +70,7 @@ class Trace:
         self._filled = 0  # rows of the block, which are not
         self._block: dict[str, Any] = {}  # (rows, B, ...) each quantity of rounds
         self._actions: list[Any] = []  # of those rounds
-        self._sums = {name: Sums() for name in SUMMED}
+        self._sums = defaultdict[str, Sums](Sums)
         self._moving = setting.movement is not None
         there = {"budget": setting.budget is not None, "movement": self._moving, "duels": setting.duel}
         measures = followed(lambda need: there.get(need or "", True))
@@ -80,7 +79,7 @@ class Trace:
         self._totals: dict[str, list[Any]] = {measure.name: [] for measure in measures}
         self._best = BestPlay()
         self._contexts: dict[bytes, int] = {}  # observed ones, in the order of their first rounds
-        self._kept: dict[str, list[Any]] = {name: [] for name in KEPT}
+        self._kept = defaultdict[str, list[Any]](list)
         self._segment: Ints | None = None  # (B, 1) of the round before the block
         self._changes: list[list[int]] = [[] for _ in range(self.num_trials)]
         self._largest = np.zeros((self.num_trials, 1))  # regret that occurred
@@ -94,7 +93,7 @@ class Trace:
             observed = np.sum(info["feedback_cost"], axis=-2, where=info["feedback_mask"][..., None])
         else:
             observed = np.zeros(costs.shape)
-        noted |= {"cost": costs, "observed": observed}
+        noted |= {"cost": costs, "observed_cost": observed}
         if self._setting.has_contexts:
             width = self._setting.pairs_width - self._setting.dim
             rows = np.array(observation).reshape(self.num_trials, -1)[:, :width]
@@ -150,30 +149,23 @@ class Trace:
         self._look()
         if self._covering is not None:
             self._covering.certify(agent.certified)
-        kept = {name: np.concatenate(parts, axis=1) for name, parts in self._kept.items() if parts}
-        rounds = kept["round"][0]
+        kept: dict[str, Any] = {name: np.concatenate(parts, axis=1) for name, parts in self._kept.items()}
+        rounds = kept.pop("round")[0]
         last = np.minimum(rounds, self.made or self.played)  # constant once a budget is spent
         worst = self._largest if worst_regret is None else self._to_best(worst_regret, 0)[:, last - 1]
-        best = np.where(np.isposinf(kept["best"]), worst, kept["best"])  # NaN where functions drift
+        best = kept.pop("simple_regret")  # NaN where functions drift
         made = np.full(self.num_trials, self.played if self.made is None else self.made)
         alarms = [checked_alarms(each, self.played) for each in self._each(agent.alarms)]
         infeasible = [_checked_round(each, self.played) for each in self._each(agent.infeasible_since)]
         record = Record(
-            regret=kept["regret"],
-            simple_regret=best,
-            cost=kept["cost"],
-            violation=kept["violation"],
-            observed_cost=kept["observed"],
-            action=kept["action"],
+            **kept,
+            simple_regret=np.where(np.isposinf(best), worst, best),
             seconds=np.full(self.num_trials, self.seconds / self.num_trials),
             changes=ragged(self._changes),
             alarms=ragged(alarms),
             infeasible=one_each(infeasible),
-            spent=kept.get("spent"),
-            shortfall=kept.get("shortfall"),
             played=None if self._setting.budget is None else made,
             covered=None if self._covering is None else self._covering.share,
-            moved=kept.get("moved"),
             stopped=None if self._whole is None else valued(self._whole, agent.stops, worst[:, -1]),
             totals={name: np.concatenate(parts, axis=1) for name, parts in self._totals.items()} or None,
         )
@@ -206,7 +198,7 @@ class Trace:
         if self._drifting:
             best = np.full_like(best, np.nan)
         others = {name: noted[name] for name in OF_SOME if name in noted}
-        seen = regret, noted["cost"], violation, noted["observed"]
+        seen = regret, noted["cost"], violation, noted["observed_cost"]
         rounds = RoundBlock(*seen, simple=best, start=block.start, **others)
         for measure, running in self._running.items():
             self._totals[measure.name].append(running.take(measure.values(rounds), recorded).copy())
@@ -214,7 +206,7 @@ class Trace:
         found: dict[str, Any] = {
             name: self._sums[name].take(noted[name], recorded) for name in SUMMED if name in noted
         }
-        found |= {"best": best[:, recorded], "action": noted["action"][:, recorded]}
+        found |= {"simple_regret": best[:, recorded], "action": noted["action"][:, recorded]}
         found["round"] = block.start + 1 + recorded[None]
         for name, part in found.items():
             self._kept[name].append(part.copy())  # a view would keep the whole block in memory

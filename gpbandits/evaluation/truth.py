@@ -10,7 +10,7 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from agents.model.rounds import Clock, in_time
-from bandit_envs.basics.arguments import require, require_not_negative
+from bandit_envs.basics.arguments import require
 from bandit_envs.basics.types import Bools, Floats, Ints
 from bandit_envs.kernels.definite import BLOCK_BYTES
 from bandit_envs.kernels.validity import steepest
@@ -137,27 +137,25 @@ class Covering:
         return (self._known & self._reach).sum(axis=1) / self._reach.sum(axis=1)
 
 
-def reachable(costs: Floats, seed: Bools, points: Floats, lipschitz: Floats, eps: float = 0.0) -> Bools:
-    """Return Rbar_eps(S0), the points certified from a safe seed by costs of accuracy eps, (N,).
+def reachable(costs: Floats, seed: Bools, points: Floats, lipschitz: Floats) -> Bools:
+    """Return Rbar_0(S0), the points certified from a safe seed by exact costs, (N,).
 
-    R_eps(S) = S and all x' such that for every j some x in S has g_j(x) + eps + L_j |x - x'| <= 0, iterated
-    to its fixed point (Sui et al. 2015, in our sign). O(C N^2).
+    R_0(S) = S and all x' such that for every j some x in S has g_j(x) + L_j |x - x'| <= 0, iterated to its
+    fixed point (Sui et al. 2015, in our sign). O(C N^2).
 
     Args:
         costs: g at all points, (C, N).
         seed: S0, (N,).
         points: features, (N, d).
         lipschitz: L of each cost, (C,).
-        eps: accuracy of the costs.
     """
-    require_not_negative("eps", eps, "it is the accuracy of the costs")
     slopes, reached, certified = np.asarray(lipschitz)[:, None, None], seed.copy(), np.zeros_like(costs, bool)
     fresh, rows = seed.nonzero()[0], max(1, BLOCK_BYTES // (8 * costs.size))
     while len(fresh):  # each point certifies others once
         for begin in range(0, len(fresh), rows):
             here = fresh[begin : begin + rows]
             distance = cdist(points[here], points)
-            certified |= (costs[:, here, None] + eps + slopes * distance <= 0.0).any(axis=1)
+            certified |= (costs[:, here, None] + slopes * distance <= 0.0).any(axis=1)
         more: Bools = np.asarray(reached | certified.all(axis=0))
         fresh, reached = (more & ~reached).nonzero()[0], more
     return reached

@@ -33,12 +33,10 @@ FIGURES: dict[str, tuple[Scale, Metric]] = {
     "regret-linear": ("linear", "regret"),
     "regret-log-log": ("log-log", "regret"),
     "simple_regret": ("log-log", "simple_regret"),
-}
-FIGURES_OF_BUDGETS: dict[str, tuple[Scale, Metric]] = {"budget_regret": ("linear", "budget_regret")}
-FIGURES_OF_CONSTRAINTS: dict[str, tuple[Scale, Metric]] = {
-    "average_regret": ("linear", "average_regret"),
+    "average_regret": ("linear", "average_regret"),  # beside violations alone
     "average_violation": ("linear", "average_violation"),
     "hard_violation": ("linear", "hard_violation"),
+    "budget_regret": ("linear", "budget_regret"),
 }
 _POINTS = 60  # of a curve, few because a page holds all views of all environments
 
@@ -281,10 +279,8 @@ def write_figures(
 ) -> None:
     """Write the curves of each track and, where they apply, of violation and budget, and the alarms."""
     folder.mkdir(parents=True, exist_ok=True)
-    chosen = FIGURES | (FIGURES_OF_CONSTRAINTS if result.num_constraints else {})
-    if not result.has_simple_regret:
-        chosen = {name: each for name, each in chosen.items() if each[1] != "simple_regret"}
-    chosen |= FIGURES_OF_BUDGETS if result.spent else {}
+    shown = metrics_of(result).keys() - (set() if result.num_constraints else {"average_regret"})
+    chosen = {kind: each for kind, each in FIGURES.items() if each[1] in shown}
     for track, part in result.by_track().items():
         label = f"{name}-{track.replace(' ', '-')}" if track else name
         for kind, (scale, metric) in chosen.items():

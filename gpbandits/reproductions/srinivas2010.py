@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from sklearn.gaussian_process.kernels import RBF, DotProduct, Kernel, Matern, WhiteKernel
 
@@ -115,7 +114,8 @@ def draws(kernel: Kernel, number: int, seed: int = 2010) -> Floats:
 
 def draw_spectra(spectra: dict[str, Floats], gains: dict[str, Floats]) -> Figure:
     """Draw eigenvalues, and the information gain by rounds, of each kernel."""
-    figure, (left, right) = _canvas(2)
+    figure = ShownFigure.of_size(7.2, 3.2)
+    left, right = figure.subplots(1, 2)
     for (label, values), colour, dashes in zip(spectra.items(), COLOURS, DASHES, strict=False):
         left.plot(np.arange(1, 21), values[:20], color=colour, linestyle=dashes, label=label)
         right.plot(np.arange(1, ROUNDS + 1), gains[label], color=colour, linestyle=dashes, label=label)
@@ -127,15 +127,11 @@ def draw_spectra(spectra: dict[str, Floats], gains: dict[str, Floats]) -> Figure
 
 def draw_samples(samples: dict[str, Floats]) -> Figure:
     """Draw functions of each kernel."""
-    figure, panels = _canvas(len(samples))
+    figure = ShownFigure.of_size(3.6 * len(samples), 3.2)
+    panels = figure.subplots(1, len(samples))
     for axes, (label, values) in zip(panels, samples.items(), strict=True):
         for value, colour, dashes in zip(values, COLOURS, DASHES, strict=False):
             axes.plot(grid()[:, 0], value, color=colour, linestyle=dashes)
         axes.set(title=label, xlabel="x")
     panels[0].set_ylabel("f(x)")
     return figure
-
-
-def _canvas(columns: int) -> tuple[Figure, list[Axes]]:
-    figure = ShownFigure.of_size(3.6 * columns, 3.2)
-    return figure, list(figure.subplots(1, columns, squeeze=False)[0])

@@ -17,10 +17,7 @@ import numpy as np
 
 from agents.options import Delta, PerTrial
 from agents.widths.base import mean_width
-from bandit_envs.basics.arguments import (
-    require_not_negative,
-    require_positive,
-)
+from bandit_envs.basics.arguments import require_not_negative, require_positive
 from bandit_envs.basics.options import Checked, not_negative, positive, whole
 from bandit_envs.basics.types import Floats, Ints
 

@@ -52,16 +52,17 @@ def rank_sets(losses: Mapping[str, Floats], first: Mapping[str, Floats] | None =
     """
     size = len(losses)
     pairs = np.array(list(combinations(range(size), 2)), dtype=np.int64).reshape(-1, 2)
-    differences, quantity = _of_pairs(losses, pairs), np.zeros(len(pairs), dtype=np.int64)
+    table, quantity = _table(losses), np.zeros(len(pairs), dtype=np.int64)
+    differences = np.diff(table[:, pairs], axis=2)[..., 0]  # the second of each pair minus the first, (B, P)
     if first is not None:
-        before = _of_pairs({label: first[label] for label in losses}, pairs)
+        before = np.diff(_table({label: first[label] for label in losses})[:, pairs], axis=2)[..., 0]
         quantity = (before != 0).any(axis=0).astype(np.int64)
         differences = np.where(quantity, before, differences)
     differ = joint_tests(differences, quantity) <= 1 - LEVEL
     sign = np.sign(differences.mean(axis=0)) * differ  # > 0: the first of the pair is ahead
     ahead = np.where(sign[:, None] > 0, pairs, pairs[:, ::-1])[sign != 0]  # (winner, loser)
     worse, better = (np.bincount(column, minlength=size) for column in ahead.T)
-    means, order = _table(losses).mean(axis=0), ordered(losses, first)
+    means, order = table.mean(axis=0), ordered(losses, first)
     places = np.array([1 + order.index(label) for label in losses])
     if first is None:  # equal means share the least place, but for the last bit
         places = 1 + (means[:, None] - means > 1e-12 * np.abs(means).max()).sum(axis=1)
@@ -73,12 +74,6 @@ def rank_sets(losses: Mapping[str, Floats], first: Mapping[str, Floats] | None =
 def _table(values: Mapping[str, Floats]) -> Floats:
     """Return the values as columns, (B, p)."""
     return np.stack([interval.checked(each) for each in values.values()], axis=1)
-
-
-def _of_pairs(values: Mapping[str, Floats], pairs: Ints) -> Floats:
-    """Return the second value of each pair minus the first, (B, P)."""
-    table = _table(values)
-    return table[:, pairs[:, 1]] - table[:, pairs[:, 0]]
 
 
 def joint_tests(differences: Floats, quantity: Ints | None = None) -> Floats:
@@ -173,7 +168,7 @@ def _stratified(samples: Sequence[Any]) -> interval.Interval:
     rng = np.random.default_rng(0)
     # In the order of environments, so that an agent that lacks one keeps the resamples of those before it.
     means = np.mean([_resampled(sample, rng) for sample in samples], axis=0)
-    return interval.Interval(estimate, *np.quantile(means, interval.tails(0.95), axis=0))
+    return interval.Interval(estimate, *np.quantile(means, interval.TAILS, axis=0))
 
 
 def _resampled(sample: Any, rng: np.random.Generator) -> Floats:

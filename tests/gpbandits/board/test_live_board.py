@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import shutil
 import socket
 import subprocess
 import sys
-import time
 import urllib.error
 import urllib.request
 from pathlib import Path
@@ -17,27 +17,17 @@ import pytest
 from pages import browser, needs_browser, until
 
 from gpbandits.board.app import Choice, film, state_of
-from gpbandits.experiments import load_study, open_results
+from gpbandits.experiments import AgentEntry, EnvironmentEntry, Study, open_results
+from gpbandits.experiments.toml import study_text
 
 TABLES = (Path("/proc/net/tcp"), Path("/proc/net/tcp6"))
-STUDY = """
-[study]
-name = "small & <b>safe</b>"
-trials = 4
-block_size = 2
-[[environments]]
-id = "GPBandit-GP-v0"
-label = "GP <i>"
-kwargs = { num_arms = 20, horizon = 10 }
-[[environments]]
-id = "GPBandit-Constrained-v0"
-label = "Constrained"
-kwargs = { num_arms = 20, horizon = 10 }
-[[agents]]
-name = "config"
-[[agents]]
-name = "random"
-"""
+SMALL = {"num_arms": 20, "horizon": 10}
+PLACES = (
+    EnvironmentEntry("GPBandit-GP-v0", "GP <i>", SMALL),
+    EnvironmentEntry("GPBandit-Constrained-v0", "Constrained", SMALL),
+)
+AGENTS = (AgentEntry("config", "config"), AgentEntry("random", "random"))
+STUDY = Study("small & <b>safe</b>", 4, PLACES, AGENTS, block_size=2)
 
 pytest.importorskip("uvicorn", reason="the extra `board` is not installed")
 
@@ -52,44 +42,52 @@ def asked(address, path, **query):
             return error.code, error.read().decode()
 
 
-@pytest.fixture(scope="module")
-def place(tmp_path_factory):
-    """The address of a board that runs its study, its process and the folder of the results."""
-    folder = tmp_path_factory.mktemp("board")
-    (folder / "study.toml").write_text(STUDY)
+def begun(folder, study):
+    """The process of a board that runs a study in a folder, and its port."""
+    (folder / "study.toml").write_text(study_text(study))
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
     command = [sys.executable, "-m", "gpbandits", "board", str(folder / "study.toml"), "--run"]
-    log = (folder / "log").open("w")
-    process = subprocess.Popen(
-        [*command, "--out", str(folder / "out"), "--port", str(port)], stdout=log, stderr=log
-    )
+    command += ["--out", str(folder / "out"), "--port", str(port)]
+    with (folder / "log").open("w") as log:
+        return subprocess.Popen(command, stdout=log, stderr=log), port
+
+
+def listening_at(port):
+    try:
+        socket.create_connection(("127.0.0.1", port), timeout=5).close()
+    except OSError:
+        return False
+    return True
+
+
+def finished(address):
+    try:
+        state = json.loads(asked(address, "/state")[1])
+    except OSError:
+        return False
+    return not state["waiting"] and state["counts"]["done"] == 8
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    """The address of a board that runs its study, and the folder of the results."""
+    folder = tmp_path_factory.mktemp("board")
+    (process, port), log = begun(folder, STUDY), (folder / "log").read_text
     address = f"http://127.0.0.1:{port}"
     try:
-        deadline = time.monotonic() + 120
-        while time.monotonic() < deadline:
-            assert process.poll() is None, (folder / "log").read_text()
-            try:
-                state = json.loads(asked(address, "/state")[1])
-                if not state["waiting"] and state["counts"]["done"] == 8:
-                    break
-            except OSError:
-                pass
-            time.sleep(0.3)
-        else:
-            raise AssertionError((folder / "log").read_text())
-        yield address, process, folder
+        until(lambda: process.poll() is not None or finished(address), log, seconds=120)
+        assert process.poll() is None, log()
+        yield address, folder
     finally:
         process.terminate()
         process.wait(timeout=60)
-        log.close()
-    with pytest.raises(OSError, match="refused"):
-        socket.create_connection(("127.0.0.1", port), timeout=5)
+    assert not listening_at(port)
 
 
 @pytest.mark.long
 def test_the_board_shows_what_is_failed_and_missing(place):
-    folder = place[2]
+    _, folder = place
     copied = shutil.copytree(folder / "out", folder / "broken")
     study, store = open_results(copied)
     first, second, *_ = study.cells()
@@ -180,46 +178,28 @@ def _click_through(opened, address):
     assert opened.execute_script("return document.documentElement.scrollWidth <= innerWidth")
 
 
-def test_a_film_of_a_slow_agent_is_cut_and_says_so(tmp_path, monkeypatch):
-    (tmp_path / "study.toml").write_text(STUDY)
-    study, choice = load_study(tmp_path / "study.toml"), Choice("Constrained", "random", rounds=5)
-    whole = film(study, choice)
+def test_a_film_of_a_slow_agent_is_cut_and_says_so(monkeypatch):
+    choice = Choice("Constrained", "random", rounds=5)
+    whole = film(STUDY, choice)
     assert whole["cut"] is None
     monkeypatch.setattr("gpbandits.board.app.MOST_SECONDS", 0.0)
-    assert film(study, choice) == {"rounds": 5, "frames": whole["frames"][:1], "cut": 0.0}
+    assert film(STUDY, choice) == {"rounds": 5, "frames": whole["frames"][:1], "cut": 0.0}
 
 
 def gone(process):
-    """Whether a process has ended, within a minute."""
     state = Path(f"/proc/{process}/stat")
-    for _ in range(300):
-        if not state.exists() or state.read_text().rpartition(")")[2].split()[0] == "Z":
-            return True
-        time.sleep(0.2)
-    return False
+    return not state.exists() or state.read_text().rpartition(")")[2].split()[0] == "Z"
 
 
 @pytest.mark.long
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="this system does not list processes")
 @pytest.mark.parametrize("end", ["terminate", "kill"])
 def test_the_run_that_a_board_began_ends_with_it(end, tmp_path):
-    (tmp_path / "long.toml").write_text(STUDY.replace("trials = 4", "trials = 100000"))
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        port = server.getsockname()[1]
-    arguments = [str(tmp_path / "long.toml"), "--run", "--out", str(tmp_path / "out"), "--port", str(port)]
-    with (tmp_path / "log").open("w") as log:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "gpbandits", "board", *arguments], stdout=log, stderr=log
-        )
+    process, port = begun(tmp_path, dataclasses.replace(STUDY, trials=100_000))
     try:
-        for _ in range(300):
-            try:
-                socket.create_connection(("127.0.0.1", port), timeout=5).close()
-                break
-            except OSError:
-                time.sleep(0.2)
+        until(lambda: listening_at(port), (tmp_path / "log").read_text, seconds=60)
         (runner,) = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
     finally:
         getattr(process, end)()
         process.wait(timeout=60)
-    assert gone(runner)
+    until(lambda: gone(runner), seconds=60)

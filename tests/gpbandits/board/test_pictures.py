@@ -180,10 +180,7 @@ def test_a_file_of_another_tuner_is_refused(tmp_path):
 @pytest.mark.parametrize("size", [(1280, 1500), (390, 844)], ids=["desktop", "phone"])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_a_person_clicks_which_is_better(tmp_path, size, scheme):
-    with (
-        served(tmp_path / "tuner.json") as address,
-        browser(tmp_path / "p", *size, scheme) as opened,
-    ):
+    with served(tmp_path / "tuner.json") as address, browser(tmp_path / "p", *size, scheme) as opened:
         click(opened, address)
     told = [each.outcome for each in PreferenceTuner.load(tmp_path / "tuner.json").questions[:-1]]
     assert len(told) == 13

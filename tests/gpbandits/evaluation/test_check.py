@@ -16,7 +16,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import pytest
 from agent_cases import BATCHED, OF_ARMS, of_each_shape, seed_for
-from players import FirstArm
+from players import FirstArm, UniformArms
 
 import agents
 from agents.registry import resolve_agent
@@ -33,17 +33,12 @@ BOX = {"box": MAKERS["box"]()}
 DELAYED = {"delayed": stages()["delay"]}
 
 
-class Careful(FirstArm):
-    """Uniform plays of its own generator: keeps every rule."""
+class Careful(UniformArms):
+    """An agent that keeps every rule."""
 
     def __init__(self, setting):
-        self.setting, self.num_arms = setting, None if setting.continuous else len(setting.arms)
-
-    def reset(self, seed):
-        self.rng = np.random.default_rng(seed)
-
-    def act(self, observation):
-        return int(self.rng.integers(self.num_arms))
+        super().__init__(setting)
+        self.num_arms = None if setting.continuous else len(setting.arms)
 
 
 class Learner(Careful):

@@ -4,7 +4,8 @@ import threading
 
 import numpy as np
 import pytest
-from players import FirstArm
+from players import UniformArms
+from synthetic import assert_same
 
 from agents.registry import resolve_agent
 from bandit_envs.problems import build
@@ -20,17 +21,6 @@ AGENTS = {
     "detects": ("gp-ucb-cpd", {"theta": 0.5}),
 }
 ROUNDS = [2, 3, 7, 13, 14, 15, 40, 50]
-NOT_COMPARED = ("seconds",)
-
-
-def assert_same(one, other):
-    assert one.records.keys() == other.records.keys()
-    np.testing.assert_array_equal(one.rounds, other.rounds)
-    assert (one.windows, one.tracks, one.privileged) == (other.windows, other.tracks, other.privileged)
-    for label, record in one.records.items():
-        for name, value in record._asdict().items():
-            if name not in NOT_COMPARED:
-                np.testing.assert_equal(value, getattr(other.records[label], name), err_msg=name)
 
 
 @pytest.fixture(scope="module")
@@ -73,20 +63,9 @@ OF_PARTS = {"num_arms": 20, "horizon": 12, "delay": {"law": "poisson", "mean": 2
 PLAYERS = {"batch": "gp-ts", "held": ("gp-ucb", {"repeat": 2.0}), "random": "random"}
 
 
-class Rotating(FirstArm):
-    """An agent of one trial at a time."""
-
-    def reset(self, seed):
-        self.round = -1
-
-    def act(self, observation):
-        self.round += 1
-        return self.round
-
-
 @pytest.mark.long
 def test_two_processes_play_the_trials_that_one_plays():
-    told, agents = [], PLAYERS | {"alone": Rotating}
+    told, agents = [], PLAYERS | {"alone": UniformArms}
     problem = build("gp", OF_PARTS)
     asked = {"trials": 5, "seed": 3, "first_trial": 2, "checkpoints": [4, 12]}
     one = evaluate(problem, agents, **asked)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from players import play
 
 import agents
 from bandit_envs import BanditEnv
@@ -60,13 +61,7 @@ def test_coverage_is_that_of_the_definition(label, num_constraints):
         observation, _ = env.reset(seed=of_env)
         agent = agents.make(name, env.setting, **options)
         agent.reset(of_agent)
-        known = set()
-        for _ in range(30):
-            action = agent.act(observation)
-            following, reward, *_, info = env.step(action)
-            agent.update(observation, action, reward, {k: v for k, v in info.items() if k != "oracle"})
-            observation = following
-            known.add(int(action))
+        known = set(map(int, play(env, agent, observation, 30)[0]))
         if agent.certified is not None:
             known |= set(np.flatnonzero(agent.certified).tolist())
         trial = env.simulator.trials[0]
@@ -131,40 +126,17 @@ def test_blocks_of_points_reach_what_all_of_them_reach(monkeypatch):
     assert 1 < whole.sum() < 60
 
 
-LINE = np.linspace(0.0, 1.0, 41)[:, None]
-
-
-COSTS = 0.15 - np.abs(LINE.T - 0.55)  # kept where x < 0.4 and where x > 0.7
-SEED = np.zeros(41, dtype=bool)
-SEED[2] = True
-
-
-@pytest.fixture(scope="module")
-def violating():
-    keywords = {"num_arms": 20, "horizon": 25, "safe_seed": True}
-    return evaluate("GPBandit-Constrained-v0", ["config", "safe-ucb"], trials=6, env_kwargs=keywords)
-
-
-def test_unsafe_plays_are_those_that_violate_a_cost(violating):
-    for label, record in violating.records.items():
+def test_unsafe_plays_are_those_that_violate_a_cost(result):
+    for label, record in result.records.items():
         brute = np.cumsum((record.cost > 0).any(axis=2), axis=1)
-        np.testing.assert_array_equal(violating.unsafe_plays[label], brute)
-        for first, counts in zip(violating.first_unsafe[label], brute, strict=True):
+        np.testing.assert_array_equal(result.unsafe_plays[label], brute)
+        for first, counts in zip(result.first_unsafe[label], brute, strict=True):
             assert first == (np.flatnonzero(counts)[0] if counts[-1] else -1)
-    assert (violating.unsafe_plays["config"][:, -1] > 0).any()
-    assert (violating.unsafe_plays["safe-ucb"] == 0).all()
+    assert (result.unsafe_plays["config"][:, -1] > 0).any()
+    assert (result.unsafe_plays["losbo"] == 0).all()
 
 
 def test_a_result_without_costs_has_no_such_table():
     plain = evaluate("GPBandit-GP-v0", ["random"], trials=1, env_kwargs={"num_arms": 5, "horizon": 3})
     with pytest.raises(ValueError, match="needs costs"):
         plain.safety_table()
-
-
-def test_what_is_reached_is_what_slopes_carry_step_by_step():
-    reached = reachable(COSTS, SEED, LINE, [1.0])
-    np.testing.assert_array_equal(reached, (COSTS[0] <= 0.0) & (LINE[:, 0] < 0.5))
-    few = reachable(COSTS, SEED, LINE, [1.0], eps=0.1)
-    assert (few <= reached).all()
-    assert SEED.sum() < few.sum() < reached.sum()
-    assert reachable(COSTS, SEED, LINE, [1e9]).sum() == 1

@@ -9,6 +9,7 @@ import pytest
 import synthetic
 from cases import by_hand
 from matplotlib.collections import LineCollection
+from synthetic import assert_same
 
 from bandit_envs.laws import RecordedValues
 from bandit_envs.laws.drift import Replay
@@ -77,10 +78,6 @@ def test_evaluate_reads_the_alarms_and_the_changes_of_every_trial(agent):
         np.testing.assert_array_equal(rounds, [4, 12, 13])
         np.testing.assert_array_equal(changes, [10, 20])
     np.testing.assert_array_equal(result.segments, [np.repeat([0, 1, 2], 10)] * 3)
-    found = result.detections["d"]
-    assert (found.mean_delay, found.missed_share, found.false_alarms_a_run) == (2.0, 0.5, 2.0)
-    assert (found.false_alarm_rate, found.false_run_share) == (2 / 30, 1.0)
-    np.testing.assert_array_equal(found.false_alarms, [2, 2, 2])
 
 
 def test_alarms_at_the_changes_of_a_replay_are_right_ones():
@@ -131,12 +128,12 @@ def test_without_changes_every_alarm_is_false_and_there_is_nothing_to_miss():
 def test_alarms_and_changes_are_saved_joined_and_kept_whole_when_thinned(tmp_path):
     result = detected(changes=((20, 40), (), (7,), (1, 2, 3)))
     result.save(tmp_path / "r.parquet")
-    loaded = Result.load(tmp_path / "r.parquet")
+    assert_same(Result.load(tmp_path / "r.parquet"), result)
     thinned = result.at([10, 60])
     record = result.records["GP-UCB"]
     parts = [type(record)(*(part[rows] for part in record[:10])) for rows in (slice(0, 1), slice(1, 4))]
     joined = Result("detected", 3, {"GP-UCB": join_trials(parts)})
-    for other in (loaded, thinned, joined):
+    for other in (thinned, joined):
         assert list(other.alarms) == ["GP-UCB"]
         mine, theirs = (each.changes + each.alarms["GP-UCB"] for each in (result, other))
         for left, right in zip(mine, theirs, strict=True):

@@ -7,9 +7,9 @@ import sys
 import time
 from pathlib import Path
 
-import numpy as np
 import pytest
 from players import FirstArm
+from synthetic import assert_same
 
 from gpbandits import Result, Results, evaluate, trial_seeds
 
@@ -23,16 +23,6 @@ def played(agents=AGENTS, trials=4, **keywords) -> Result:
     return evaluate("GPBandit-GP-v0", agents, trials=trials, **given)
 
 
-def assert_equal(one: Result, other: Result) -> None:
-    assert one.agents == other.agents
-    assert (one.first_trial, one.num_trials, one.seed) == (other.first_trial, other.num_trials, other.seed)
-    for label in one.agents:
-        np.testing.assert_array_equal(one.regret[label], other.regret[label])
-        np.testing.assert_array_equal(one.actions[label], other.actions[label])
-    assert one.unfit == other.unfit
-    assert one.approximate == other.approximate
-
-
 @pytest.mark.parametrize("checkpoints", [None, [5, 15]])
 def test_more_trials_and_more_agents_join_to_what_one_call_gives(checkpoints):
     whole = played(trials=6, checkpoints=checkpoints)
@@ -40,10 +30,10 @@ def test_more_trials_and_more_agents_join_to_what_one_call_gives(checkpoints):
         played(trials=4, checkpoints=checkpoints),
         played(trials=2, first_trial=4, checkpoints=checkpoints),
     )
-    assert_equal(first.join(second), whole)
-    assert_equal(second.join(first), whole)
+    assert_same(first.join(second), whole)
+    assert_same(second.join(first), whole)
     one, other = (played([name], trials=6, checkpoints=checkpoints) for name in AGENTS)
-    assert_equal(one.join(other), whole)
+    assert_same(one.join(other), whole)
     assert str(one.join(other).table(["regret"])) == str(whole.table(["regret"]))
 
 
@@ -91,7 +81,7 @@ def test_one_agents_error_is_raised_after_the_others_have_played_and_holds_their
     expected = RuntimeError if "workers" in keywords else FailingError  # whose constructor takes two values
     with pytest.raises(expected, match="no third trial") as caught:
         played(agents, **keywords)
-    assert_equal(caught.value.result, played())  # pyright: ignore
+    assert_same(caught.value.result, played())  # pyright: ignore
     notes = "\n".join(caught.value.__notes__)
     assert "while agent 'failing' played" in notes
     assert "gp-ucb" in notes
@@ -107,25 +97,26 @@ def test_an_error_of_all_agents_or_of_a_callback_is_raised_at_once():
         heard.append(round_.agent)
         raise KeyError("mine")
 
-    with pytest.raises(KeyError, match="mine"):
+    with pytest.raises(KeyError, match="mine") as caught:
         played(callback=callback)
+    assert "while agent 'gp-ucb' played" in caught.value.__notes__
     assert heard == ["gp-ucb"]
 
 
 def test_a_folder_keeps_blocks_and_gives_what_a_call_without_one_gives(tmp_path):
     whole = played(trials=23)
-    assert_equal(played(trials=12, folder=tmp_path), played(trials=12))
+    assert_same(played(trials=12, folder=tmp_path), played(trials=12))
     files = set(tmp_path.iterdir())
     heard = []
     resumed = played(trials=23, folder=tmp_path, progress=lambda label, number: heard.append((label, number)))
-    assert_equal(resumed, whole)
+    assert_same(resumed, whole)
     assert sum(number for _, number in heard) == 46
     assert {path for path in files if path.exists()} == files
     (damaged, *_) = files
     damaged.write_bytes(damaged.read_bytes()[:-50])
-    assert_equal(played(trials=23, folder=tmp_path), whole)
+    assert_same(played(trials=23, folder=tmp_path), whole)
     count = len(list(tmp_path.iterdir()))
-    assert_equal(played(["gp-ei", *AGENTS], trials=23, folder=tmp_path).select(AGENTS), whole)
+    assert_same(played(["gp-ei", *AGENTS], trials=23, folder=tmp_path).select(AGENTS), whole)
     assert len(list(tmp_path.iterdir())) == count + 3
 
 
@@ -143,7 +134,7 @@ def test_a_folder_keeps_blocks_and_gives_what_a_call_without_one_gives(tmp_path)
 def test_what_was_asked_otherwise_is_not_read(other, tmp_path):
     played(folder=tmp_path)
     before = set(tmp_path.iterdir())
-    assert_equal(played(folder=tmp_path, **other), played(**other))
+    assert_same(played(folder=tmp_path, **other), played(**other))
     assert set(tmp_path.iterdir()) > before
 
 
@@ -196,28 +187,29 @@ def test_a_killed_script_resumes_with_the_agents_that_it_defines_itself(tmp_path
     assert len(list(folder.glob("*.parquet"))) == 12  # another agent, by a value that its function uses
 
 
+PLACES = {"a": ("GPBandit-GP-v0", PLACE), "b": ("GPBandit-RKHS-v0", PLACE)}
+
+
 def test_several_environments_share_a_folder(tmp_path):
-    places = {"a": ("GPBandit-GP-v0", PLACE), "b": ("GPBandit-RKHS-v0", PLACE)}
-    first = evaluate(places, AGENTS, trials=3, folder=tmp_path)
+    first = evaluate(PLACES, AGENTS, trials=3, folder=tmp_path)
     before = set(tmp_path.iterdir())
-    second = evaluate(places, AGENTS, trials=3, folder=tmp_path)
+    second = evaluate(PLACES, AGENTS, trials=3, folder=tmp_path)
     assert isinstance(second, Results)
     assert set(tmp_path.iterdir()) == before
-    for label in places:
-        assert_equal(first[label], second[label])
+    for label in PLACES:
+        assert_same(first[label], second[label])
 
 
-def test_results_of_several_environments_join_environment_by_environment(tmp_path):
-    places = {"a": ("GPBandit-GP-v0", PLACE), "b": ("GPBandit-RKHS-v0", PLACE)}
-    whole = evaluate(places, AGENTS, trials=3)
+def test_results_of_several_environments_join_environment_by_environment():
+    whole = evaluate(PLACES, AGENTS, trials=3)
     first, second = (
-        evaluate({"a": places["a"]}, AGENTS, trials=n, first_trial=k) for n, k in ((2, 0), (1, 2))
+        evaluate({"a": PLACES["a"]}, AGENTS, trials=n, first_trial=k) for n, k in ((2, 0), (1, 2))
     )
-    other = evaluate({"b": places["b"]}, AGENTS, trials=3)
+    other = evaluate({"b": PLACES["b"]}, AGENTS, trials=3)
     found = first.join(second).join(other)
     assert list(found) == list(whole)
-    for label in places:
-        assert_equal(found[label], whole[label])
+    for label in PLACES:
+        assert_same(found[label], whole[label])
 
 
 class Reading(Failing):
@@ -250,6 +242,6 @@ def test_rules_for_stopping_resume_too(tmp_path):
     asked = {"stopping": ("knowledge-gradient", {"price": 0.01}), "folder": tmp_path}
     first = played(["gp-ucb"], **asked)
     before = set(tmp_path.iterdir())
-    assert_equal(played(["gp-ucb"], **asked), first)
+    assert_same(played(["gp-ucb"], **asked), first)
     assert set(tmp_path.iterdir()) == before
     assert str(played(["gp-ucb"], **asked).stopping_table()) == str(first.stopping_table())

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import random
 from functools import partial
+from typing import ClassVar
 
 import gymnasium as gym
 import numpy as np
 import pytest
-from players import FirstArm
+from players import FirstArm, UniformArms
 from sklearn.gaussian_process.kernels import RBF
 
 import agents
@@ -49,40 +50,33 @@ def test_regret_is_that_of_the_noiseless_means_charged_at_play_time():
             np.testing.assert_allclose(result.regret["a"][i], expected, atol=1e-12)
 
 
-def test_all_agents_meet_the_same_function_and_noise():
-    told = {}
+class Kept(Scripted):
+    made: ClassVar[list[Scripted]] = []
 
-    def keeper(name):
-        def make(setting):
-            told.setdefault(name, []).append(Scripted(setting))
-            return told[name][-1]
-
-        return make
-
-    evaluate("GPBandit-GP-v0", {"a": keeper("a"), "b": keeper("b")}, trials=3, env_kwargs=SMALL)
-    for one, other in zip(told["a"], told["b"], strict=True):
-        rewards = [[info["feedback_reward"][0] for info in agent.told] for agent in (one, other)]
-        assert rewards[0] == rewards[1]
-    first, second = (told["a"][i].told[0]["feedback_reward"][0] for i in range(2))
-    assert first != second
+    def __init__(self, setting):
+        super().__init__(setting)
+        self.made.append(self)
 
 
-def test_no_agent_sees_the_oracle_unless_it_declares_itself_privileged():
-    seen = []
+@pytest.fixture
+def made():
+    """The agents that are kept, in the order in which they are made."""
+    Kept.made.clear()
+    return Kept.made
 
-    class Privileged(Scripted):
-        privileged = True
 
-        def update(self, observation, action, reward, info):
-            seen.append("oracle" in info)
+def test_all_agents_meet_the_same_function_and_noise(made):
+    evaluate("GPBandit-GP-v0", {"a": Kept, "b": Kept}, trials=3, env_kwargs=SMALL)
+    rewards = [[info["feedback_reward"][0] for info in agent.told] for agent in made]
+    assert rewards[:3] == rewards[3:]
+    assert rewards[0][0] != rewards[1][0]
 
-    class Ordinary(Scripted):
-        def update(self, observation, action, reward, info):
-            assert "oracle" not in info
-            assert "_oracle" not in info
 
-    result = evaluate("GPBandit-GP-v0", {"p": Privileged, "o": Ordinary}, trials=2, env_kwargs=SMALL)
-    assert all(seen)
+def test_no_agent_sees_the_oracle_unless_it_declares_itself_privileged(made):
+    agents = {"p": type("Privileged", (Kept,), {"privileged": True}), "o": Kept}
+    result = evaluate("GPBandit-GP-v0", agents, trials=2, env_kwargs=SMALL)
+    seen = [["oracle" in info or "_oracle" in info for info in agent.told] for agent in made]
+    assert seen == [[True] * 20] * 2 + [[False] * 20] * 2
     assert result.privileged == {"p"}
 
 
@@ -181,7 +175,6 @@ BAD = {
     "num_trials": ({"agents": {"a": ("gp-ucb", {"num_trials": 3})}}, "options .* must not hold num_trials"),
     "unknown agent": ({"agents": ["gp-ucb", "gp"]}, "unknown agent 'gp'"),
     "no oracle": ({"env_kwargs": {"oracle": False}}, "oracle must be on"),
-    "a label that is none": ({"label": 5}, "label must be None or text in one line, got 5"),
     "agents in no order": (
         {"agents": {"random", "gp-ucb"}},
         "agents must be a mapping .* or a list of names",
@@ -190,10 +183,8 @@ BAD = {
     "an agent twice": ({"agents": ["random", "random"]}, "agents must be a list that names each once"),
     "an option without a name": ({"agents": {"a": ("gp-ucb", {1: 2})}}, "options must be names with values"),
     "too many workers": ({"workers": 10**12}, "workers must be a positive integer of at most 1024"),
-    "switches for rounds": (
-        {"checkpoints": [np.True_, 20], "env_kwargs": SMALL},
-        "checkpoints must be rounds",
-    ),
+    "callback": ({"callback": 3}, "callback must be None or a callable"),
+    "callback elsewhere": ({"callback": print, "workers": 2}, "workers must be 1"),
     "keyword": ({"env_kwargs": {"horizons": 3}}, "unexpected keyword argument 'horizons'"),
     "NaN": ({"agents": {"nan": lambda setting: Scripted(setting, float("nan"))}}, "integer arm"),
     "arm": ({"agents": {"far": lambda setting: Scripted(setting, 1000)}}, "arm in 0..999"),
@@ -278,21 +269,8 @@ def test_a_track_that_is_no_text_is_refused(track):
 FEW = {"num_arms": 8, "horizon": 6, "num_constraints": 1}
 
 
-class OneByOne(FirstArm):
-    """An agent without a trial axis."""
-
-    def reset(self, seed):
-        self.rng = np.random.default_rng(seed)
-
-    def act(self, observation):
-        return int(self.rng.integers(8))
-
-    def update(self, observation, action, reward, info):
-        assert "oracle" not in info
-
-
 def heard(callback=None, **options):
-    entrants = {"GP-UCB": "gp-ucb", "mine": OneByOne}
+    entrants = {"GP-UCB": "gp-ucb", "mine": UniformArms}
     keywords = {"trials": 3, "first_trial": 2, "seed": 4, "env_kwargs": FEW} | options
     return evaluate("GPBandit-GP-v0", entrants, callback=callback, **keywords)
 
@@ -342,21 +320,3 @@ def test_a_loop_of_ones_own_tells_in_the_same_form():
     assert (seen.agent, seen.round, seen.trial.tolist()) == ("mine", 1, [3])
     assert seen.regret.tolist() == [info["oracle"]["regret"]]
     assert seen.violation.tolist() == [info["oracle"]["violation"]]
-
-
-def test_errors_of_a_callback_say_who_played():
-    def broken(seen):
-        raise OSError("the tracker is down")
-
-    with pytest.raises(OSError, match="the tracker is down") as caught:
-        heard(broken)
-    assert "while agent 'GP-UCB' played" in caught.value.__notes__
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [({"callback": 3}, "callback must be None or a callable"), ({"workers": 2}, "workers must be 1")],
-)
-def test_callbacks_that_cannot_be_called_are_refused(options, message):
-    with pytest.raises(ValueError, match=message):
-        heard(**{"callback": print} | options)

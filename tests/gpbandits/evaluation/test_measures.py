@@ -111,8 +111,10 @@ def found(rounds):
 def correct():
     """A measure of a stranger: correct arm identified by round t."""
     register(Measure("correct", SHARE, "last", found, heading="best arm found"))
+    played.cache_clear()
     yield "correct"
     del MEASURES["correct"]
+    played.cache_clear()
 
 
 def both_good(rounds):
@@ -146,13 +148,7 @@ def test_a_measure_of_what_duels_alone_have_is_that_of_the_full_record(needs):
 def test_a_registered_measure_goes_through_runs_files_tables_reports_and_figures(
     correct, way, tmp_path, monkeypatch
 ):
-    full = played.__wrapped__("budget")
-    thin = {
-        "in the run": lambda: played.__wrapped__("budget", thinned=True),
-        "in short blocks": lambda: thinned_in_blocks("budget", tmp_path, monkeypatch),
-        "afterwards": lambda: full.at(ROUNDS),
-        "stored": lambda: thinned_and_stored("budget", tmp_path, monkeypatch),
-    }[way]()
+    full, thin = played("budget"), WAYS[way]("budget", tmp_path, monkeypatch)
     for label, curve in full.running(correct).items():
         np.testing.assert_array_equal(curve, full.simple_regret[label] <= 0.0)
         np.testing.assert_array_equal(thin.curves(correct)[label], curve[:, np.array(ROUNDS) - 1])
@@ -173,7 +169,7 @@ def test_a_registered_measure_goes_through_runs_files_tables_reports_and_figures
 
 
 def test_a_measure_that_one_agent_lacks_is_kept_for_the_others(correct, tmp_path):
-    thin = played.__wrapped__("costs", thinned=True)
+    thin = played("costs", thinned=True)
     totals = {name: each for name, each in thin.records["random"].totals.items() if name != correct}
     records = thin.records | {"random": thin.records["random"]._replace(totals=totals)}
     lacking = dataclasses.replace(thin, records=records)

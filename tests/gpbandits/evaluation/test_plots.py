@@ -11,9 +11,9 @@ from matplotlib.image import imread
 from synthetic import result
 
 from gpbandits.evaluation.formats import GREY, marks_in, styles
-from gpbandits.evaluation.learning import learning_curve
 from gpbandits.evaluation.measures import Overlay
 from gpbandits.evaluation.panels import add_inset, flattened
+from gpbandits.evaluation.plots import learning_curve
 from gpbandits.evaluation.statistics import bootstrap_interval
 
 
@@ -214,15 +214,18 @@ def test_curves_that_another_flattens_are_drawn_again_in_an_inset():
     assert res.plot(scale="log-log", inset=True).axes[0].child_axes == []
 
 
+def inset_of(curves):
+    axes = own_axes()
+    for pair in curves:
+        axes.plot(*pair)
+    return add_inset(axes, curves)
+
+
 def test_no_inset_hides_a_curve():
     rounds = np.arange(1.0, 101.0)
     fan = [(rounds, height * np.ones(100)) for height in np.linspace(0.05, 1.0, 9)]
-    crowded, free = own_axes(2)
-    for axes, means in ((crowded, fan), (free, [fan[0], fan[1], (rounds, rounds / 100.0)])):
-        for pair in means:
-            axes.plot(*pair)
-    assert add_inset(crowded, fan) is None
-    inset = add_inset(free, [fan[0], fan[1], (rounds, rounds / 100.0)])
+    assert inset_of(fan) is None
+    inset = inset_of([fan[0], fan[1], (rounds, rounds / 100.0)])
     assert inset is not None
     assert inset.get_ylim()[1] < 0.5
 
@@ -230,16 +233,11 @@ def test_no_inset_hides_a_curve():
 def test_an_inset_of_curves_that_fall_shows_where_they_settle():
     rounds = np.arange(1.0, 101.0)
     falling = [(rounds, end + (1.0 - end) * np.exp(-rounds / 5.0)) for end in (0.02, 0.04, 0.3)]
-    axes, early = own_axes(2)
-    for pair in falling:
-        axes.plot(*pair)
-    inset = add_inset(axes, falling)
+    inset = inset_of(falling)
     assert inset is not None
     assert 0.04 < inset.get_ylim()[1] < 0.1  # not the 1 at which all begin
     late = [(rounds, np.where(rounds < 99, 1.0, end)) for end in (0.02, 0.04, 0.3)]
-    for pair in late:
-        early.plot(*pair)
-    assert add_inset(early, late) is None  # it would show what the axes show
+    assert inset_of(late) is None  # it would show what the axes show
 
 
 def test_a_steep_curve_of_few_rounds_is_not_hidden():
@@ -247,10 +245,7 @@ def test_a_steep_curve_of_few_rounds_is_not_hidden():
     curves = [(rounds, 0.01 * np.ones(1000)), (rounds, 0.02 * np.ones(1000))]
     cliff = np.where(rounds < 300, 1.0, 0.9)
     cliff[300:] = 0.02 + 0.4 * (rounds[300:] > 990)
-    axes = own_axes()
-    for pair in (*curves, (rounds, cliff)):
-        axes.plot(*pair)
-    inset = add_inset(axes, [*curves, (rounds, cliff)])
+    inset = inset_of([*curves, (rounds, cliff)])
     assert inset is not None
     left, *_ = inset.get_position().bounds
     assert left > 0.4  # beyond the cliff at 0.3

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import importlib
 import random
 import re
@@ -13,13 +12,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from joblib.externals.loky import get_reusable_executor
-from study_cases import study_cases
 
 from bandit_envs.laws.delays import LAWS
 from gpbandits.evaluation.parquet import DamagedFileError, read_metadata
 from gpbandits.evaluation.provenance import digest, named_files, sources, versions
 from gpbandits.evaluation.result import Result
-from gpbandits.experiments import Store, Study, load_study, run
+from gpbandits.experiments import Store, Study, run
 from gpbandits.experiments.study import AgentEntry, EnvironmentEntry
 from gpbandits.experiments.work import CellTask, settle
 
@@ -90,28 +88,6 @@ def test_retrained_weights_at_the_same_path_rename_the_cells_that_play_them(tmp_
     assert key("agents.rl:pretrained", path=str(path)) == first
     path.write_bytes(b"second")
     assert key("agents.rl:pretrained", path=str(path)) != first
-
-
-def words_of(value) -> set[str]:
-    """Every text in nested tables and arrays."""
-    if isinstance(value, dict | list):
-        parts = [*value, *value.values()] if isinstance(value, dict) else value
-        return set().union(*map(words_of, parts))
-    return {value} if isinstance(value, str) else set()
-
-
-@pytest.mark.parametrize("path", study_cases("*.toml"))
-def test_no_file_of_the_current_folder_renames_cells_whose_options_are_called_like_it(
-    path, tmp_path, monkeypatch
-):
-    monkeypatch.chdir(tmp_path)
-    study = dataclasses.replace(load_study(path), trials=1)
-    words = words_of([[cell.content["kwargs"], cell.content["options"]] for cell in study.cells()])
-    keys = [cell.key for cell in study.cells()]
-    for word in (*words, "log", "rbf", "poisson"):
-        if "/" not in word:
-            Path(word).write_text("a file of somebody")
-    assert [cell.key for cell in study.cells()] == keys
 
 
 def test_an_option_names_a_file_where_it_is_declared_to_be_a_path(module, tmp_path):

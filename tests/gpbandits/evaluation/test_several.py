@@ -8,7 +8,7 @@ import io
 import numpy as np
 import pytest
 from rich.console import Console
-from synthetic import record, result
+from synthetic import assert_same, record, result
 
 from gpbandits import Results, evaluate
 from gpbandits.evaluation.environments import overview
@@ -159,9 +159,7 @@ def test_a_folder_keeps_the_environments_their_order_and_every_number(tmp_path):
     assert list(loaded) == ["B", "A, later"]
     assert [each.environment for each in loaded.values()] == list(loaded)
     for label, each in saved.items():
-        for name in ("x", "y", "z"):
-            for ours, read in zip(each.records[name], loaded[label].records[name], strict=True):
-                np.testing.assert_array_equal(np.asarray(ours), np.asarray(read))
+        assert_same(dataclasses.replace(each, environment=label), loaded[label], timed=True)
     assert loaded.table() == Results(dict(loaded)).table()
     saved.save(tmp_path / "new" / "folder")  # the same files again
 

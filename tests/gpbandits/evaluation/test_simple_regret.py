@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from agent_cases import GAUSSIAN
 from cases import by_hand
-from players import FirstArm
+from players import FirstArm, UniformArms
 from synthetic import result as synthetic_result
 
 import agents
@@ -22,7 +22,7 @@ from gpbandits.evaluation import Result, evaluate, trace, trial_seeds
 from gpbandits.evaluation import record as records
 from gpbandits.evaluation.measures import metrics_of
 from gpbandits.evaluation.tables import summary
-from gpbandits.evaluation.truth import BestPlay, learnable
+from gpbandits.evaluation.truth import learnable
 
 HORIZON = 30
 ROUNDS = [1, 4, 11, 12, 23, HORIZON]
@@ -50,13 +50,12 @@ def keywords_of(case):
     return env_id, {"horizon": HORIZON} | keywords
 
 
-def by_definition(case, actions, seed, played):
-    """Simple regret play by play and round by round, (T,)."""
-    env_id, keywords = keywords_of(case)
+def by_definition(env_id, keywords, actions, seed, played, window=np.inf):
+    """Simple regret, play by play and round by round, of feedback that took at most a window, (T,)."""
     env = make(env_id, **keywords)
     env.reset(seed=seed)
     context, worst = env.unwrapped.simulator.trials[0].context, env.get_wrapper_attr("worst_regret")
-    absent = env.get_wrapper_attr("absent_gain")
+    absent, times = env.get_wrapper_attr("absent_gain"), env.get_wrapper_attr("setting").query_times
     oracles = [env.step(action)[4]["oracle"] for action in actions[:played]]
     curve = []
     for now, oracle in enumerate(oracles):
@@ -64,6 +63,7 @@ def by_definition(case, actions, seed, played):
             each["regret"] + absent[t]
             for t, each in enumerate(oracles[: now + 1])
             if 0 <= each["delay"] <= now - t
+            and (each["delay"] if times is None else (each["delay"] + 1) * times[1]) <= window + 1e-6
             and (each["cost_mean"] <= 0).all()
             and (context[t], each["segment"]) == (context[now], oracle["segment"])
         ]
@@ -80,7 +80,7 @@ def test_it_is_what_the_definition_says_in_whole_records_and_in_thinned_ones(cas
     record = whole.records["random"]
     for i in range(2):
         seed, played = trial_seeds(0, i)[0], int(whole.played["random"][i])
-        expected = by_definition(case, record.action[i], seed, played)
+        expected = by_definition(env_id, keywords, record.action[i], seed, played)
         expected = np.full_like(expected, np.nan) if "drifting" in case else expected
         np.testing.assert_array_equal(record.simple_regret[i], expected)
     # Of the feasible none is better than the best, but for rounding.
@@ -91,29 +91,17 @@ def test_it_is_what_the_definition_says_in_whole_records_and_in_thinned_ones(cas
     np.testing.assert_array_equal(thinned.simple_regret, record.simple_regret[:, np.array(ROUNDS) - 1])
 
 
-def test_of_one_context_what_has_arrived_counts():
-    regret, delay = np.array([[5.0, 1.0, 3.0, 0.5, 2.0]]), np.array([[2, 2, 0, -1, 0]])
-    everywhere, feasible = np.zeros_like(delay), np.ones_like(delay, dtype=bool)
-    best = BestPlay().follow(regret, delay, feasible, everywhere, everywhere)
-    np.testing.assert_array_equal(best, [[np.inf, np.inf, 3.0, 1.0, 1.0]])
-
-
-def always(arm):
-    """An agent that plays one arm."""
-
-    class Always(FirstArm):
-        def act(self, observation):
-            return arm
-
-    return Always
-
-
 ARMS = {"decisions": Decisions(unit_grid(3)), "noise": NoNoise(), "horizon": 40}
+
+
+class LastArm(FirstArm):
+    def act(self, observation):
+        return 2
 
 
 def test_a_replayed_function_is_measured_against_the_one_in_force():
     rows = RecordedValues(np.array([[0.0, 0.5, 1.0], [1.0, 0.7, 0.4]]))
-    result = evaluate(by_hand(reward=rows, drift=Replay(20), **ARMS), {"last": always(2)}, trials=2)
+    result = evaluate(by_hand(reward=rows, drift=Replay(20), **ARMS), {"last": LastArm}, trials=2)
     np.testing.assert_allclose(result.simple_regret["last"], [np.repeat([0.0, 0.6], 20)] * 2, atol=1e-15)
     at = result.at([20, 40]).simple_regret["last"]
     np.testing.assert_allclose(at, [[0.0, 0.6]] * 2, atol=1e-15)
@@ -134,17 +122,6 @@ def test_where_functions_drift_no_table_or_figure_has_simple_regret(tmp_path):
     assert "simple regret" in still.table().header
     assert "simple regret" not in summary(result).header
     assert "simple regret" in summary(still).header
-
-
-def test_a_play_while_better_arms_are_missing_is_as_far_from_the_best_as_ever():
-    function = by_hand(availability=BernoulliAvailability(0.3))
-    result = evaluate(function, ["random"], trials=8)
-    for i, arms in enumerate(result.actions["random"]):
-        env = make(function)
-        env.reset(seed=trial_seeds(0, i)[0])
-        means = env.unwrapped.simulator.trials[0].means[0, 0]
-        expected = np.minimum.accumulate(means.max() - means[arms])
-        np.testing.assert_allclose(result.simple_regret["random"][i], expected, atol=1e-12)
 
 
 def test_regret_at_a_stop_is_that_of_the_recommended_arm_whatever_was_available():
@@ -198,39 +175,12 @@ LATE = {"num_arms": 20, "horizon": 40, "delay": {"law": "poisson", "mean": 6, "l
 TIMES = LATE | {"delay": {"law": "exponential", "mean": 0.5, "interval": 0.1}}
 
 
-class Impatient(FirstArm):
-    """Plays the arms in turn, and says that it waits for so long."""
+class Impatient(UniformArms):
+    """Says that it waits for so long."""
 
     def __init__(self, setting, window=None):
-        self.size, self.feedback_window = len(setting.arms), window
-
-    def reset(self, seed):
-        self.t = -1
-
-    def act(self, observation):
-        self.t += 1
-        return self.t % self.size
-
-
-def converted(keywords, actions, window, seed):
-    """Simple regret by the definition, play by play and round by round, (T,)."""
-    env = make("GPBandit-GP-v0", **keywords)
-    env.reset(seed=seed)
-    times = env.get_wrapper_attr("setting").query_times
-    worst = env.get_wrapper_attr("worst_regret")
-    oracles = [env.step(int(action))[4]["oracle"] for action in actions]
-    curve = []
-    for now in range(len(actions)):
-        best = np.inf
-        for played, oracle in enumerate(oracles[: now + 1]):
-            arrival = played + oracle["delay"]
-            if oracle["delay"] < 0 or arrival > now:
-                continue
-            taken = oracle["delay"] if times is None else (oracle["delay"] + 1) * times[1]
-            if taken <= window + 1e-6:
-                best = min(best, oracle["regret"])
-        curve.append(worst[now] if best == np.inf else best)
-    return np.array(curve)
+        super().__init__(setting)
+        self.feedback_window = window
 
 
 @pytest.mark.parametrize(("keywords", "windows"), [(LATE, (0, 4, 9)), (TIMES, (0.1, 0.3, 0.7))])
@@ -244,7 +194,7 @@ def test_it_is_that_of_the_best_play_that_was_converted_within_the_window(keywor
     for label, window in result.windows.items():
         for i in range(2):
             actions, seed = result.actions[label][i], trial_seeds(0, i)[0]
-            expected = converted(keywords, actions, window, seed)
+            expected = by_definition("GPBandit-GP-v0", keywords, actions, seed, 40, window)
             np.testing.assert_allclose(result.simple_regret[label][i], expected, atol=1e-12, err_msg=label)
 
 
@@ -253,19 +203,6 @@ def test_feedback_of_the_last_round_took_as_long_as_that_of_any_other():
     delay = np.full((1, 10), 3)  # until the next round starts that is four intervals
     assert (learnable(delay, 0.3, setting)[:, :7] == -1).all()  # the others come after the end
     assert (learnable(delay, 0.4, setting)[:, :7] == 3).all()
-
-
-def test_of_an_agent_without_a_window_it_is_that_of_everything_that_arrives():
-    specs = {
-        "plain": Impatient,
-        "patient": (Impatient, {"window": 1e9}),
-        "strict": (Impatient, {"window": 0}),
-    }
-    result = evaluate("GPBandit-GP-v0", specs, trials=3, env_kwargs=LATE)
-    np.testing.assert_array_equal(result.simple_regret["plain"], result.simple_regret["patient"])
-    assert (result.simple_regret["strict"] >= result.simple_regret["plain"]).all()
-    assert (result.simple_regret["strict"] > result.simple_regret["plain"]).any()
-    assert set(result.windows) == {"patient", "strict"}
 
 
 @pytest.mark.parametrize("num_trials", [None, 2])

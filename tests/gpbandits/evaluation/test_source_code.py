@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import platform
 import re
 import shutil
 from importlib.machinery import PathFinder
@@ -12,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from gpbandits.evaluation import provenance
-from gpbandits.evaluation.provenance import OURS, versions
+from gpbandits.evaluation.provenance import OURS
 
 ROOT = Path(__file__).parents[3]
 SHOWING = re.compile(r"\bimport matplotlib|\bfrom (matplotlib|rich|typer|jinja2|pyarrow)\b")
@@ -149,7 +148,3 @@ def test_what_plays_is_the_loop_and_whatever_it_imports_and_nothing_that_shows(c
     trace.write_text(trace.read_text() + "\ndef late():\n    from gpbandits.evaluation import new\n")
     (checkout / "gpbandits" / "evaluation" / "new.py").write_text("import gpbandits.theory.regret\n")
     assert playing(checkout) - files >= {"gpbandits/evaluation/new.py", "gpbandits/theory/regret.py"}
-
-
-def test_trees_are_compared_within_one_version_of_python(checkout):
-    assert versions("random")["python"] == platform.python_version()

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from players import FirstArm
+from players import FirstArm, UniformArms
+from synthetic import assert_same
 
 from gpbandits import evaluate
 from gpbandits.evaluation import Result
@@ -55,11 +56,7 @@ def test_budget_regret_is_what_the_best_rate_would_have_earned_less_the_rewards(
 def test_a_file_keeps_what_was_spent(tmp_path):
     result = played()
     result.save(tmp_path / "budget.parquet")
-    again = Result.load(tmp_path / "budget.parquet")
-    for label in result.agents:
-        np.testing.assert_array_equal(again.spent[label], result.spent[label])
-        np.testing.assert_array_equal(again.budget_regret[label], result.budget_regret[label])
-        np.testing.assert_array_equal(again.played[label], result.played[label])
+    assert_same(Result.load(tmp_path / "budget.parquet"), result, timed=True)
     assert {"round_spent", "round_shortfall"} <= set(result.to_frame().columns)
 
 
@@ -120,29 +117,20 @@ def test_few_plays_are_no_merit_anywhere():
     assert "budget regret" in result.plot().axes[0].get_ylabel()
 
 
-class AtRandom(FirstArm):
-    """Plays at random, as long as the budget pays for any play."""
-
-    def __init__(self, setting):
-        self.costs, self.budget = np.ravel(setting.known_costs), setting.budget
+class EndsEarly(UniformArms):
+    """Plays the dearest arm as soon as the budget does not pay for it, which ends the trial."""
 
     def reset(self, seed):
-        self.spent, self.rng = 0.0, np.random.default_rng(seed)
-
-    def act(self, observation):
-        self.arm = int(self.rng.integers(len(self.costs)))
-        return self.arm
-
-    def update(self, observation, action, reward, info):
-        self.spent += self.costs[action]
-
-
-class EndsEarly(AtRandom):
-    """Plays the dearest arm as soon as the budget does not pay for it, which ends the trial."""
+        super().reset(seed)
+        self.spent, self.costs = 0.0, np.ravel(self.setting.known_costs)
 
     def act(self, observation):
         dearest = int(self.costs.argmax())
-        return dearest if self.spent + self.costs[dearest] > self.budget else super().act(observation)
+        paid = self.spent + self.costs[dearest] <= self.setting.budget
+        return super().act(observation) if paid else dearest
+
+    def update(self, observation, action, reward, info):
+        self.spent += self.costs[action]
 
 
 @pytest.mark.parametrize("limits", [0, 1])
@@ -151,7 +139,7 @@ def test_nobody_gains_by_a_play_that_the_budget_cannot_pay(limits):
     costs = {"law": "gp", "budget": 3, "low": 0.1, "high": 1.2, "known": True}
     keywords = {"num_arms": 50, "budget": costs, "horizon": 60}
     keywords |= {"constraints": {"law": "gp", "quantile": 0.3}} if limits else {}
-    agents = {"random": "random", "at random": AtRandom, "ends early": EndsEarly}
+    agents = {"random": "random", "at random": UniformArms, "ends early": EndsEarly}
     result = evaluate("GPBandit-Budget-v0", agents, trials=60, env_kwargs=keywords)
     losses = relative_losses(result, "random")
     gain = losses["at random"] - losses["ends early"]

@@ -6,7 +6,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 from gymnasium.envs.registration import WrapperSpec
-from players import FirstArm
+from players import UniformArms
 
 from agents.rl.training import plain_problem
 from bandit_envs.environment.envs import BanditEnv, make
@@ -57,16 +57,8 @@ def test_a_trial_does_not_depend_on_how_many_there_are(registered, agent):
         np.testing.assert_allclose(among.regret[agent][:1], alone.regret[agent], atol=1e-9)
 
 
-class Even(FirstArm):
-    def reset(self, seed):
-        self.rng = np.random.default_rng(seed)
-
-    def act(self, observation):
-        return int(self.rng.integers(SMALL["num_arms"]))
-
-
 def test_all_agents_play_the_same_environment(registered):
-    agents = {"ours": "gp-ucb", "one by one": lambda setting: Even(setting)}
+    agents = {"ours": "gp-ucb", "one by one": UniformArms}
     plain, halved = (
         evaluate(name, agents, trials=3, env_kwargs=SMALL) for name in ("GPBandit-GP-v0", "Halved-v0")
     )

@@ -102,19 +102,14 @@ def grids(res) -> list[Table]:
 
 
 @each_mark
-def test_a_mark_is_in_every_table_with_its_footnote(mark):
+def test_a_mark_is_in_every_table_with_its_footnote_and_ascii_in_latex(mark):
     for table in (marked(mark).table(), *grids(marked(mark))):
         assert f"GP-UCB{mark.sign}" in " ".join(
             [table.title, *table.header, *(str(row[0]) for row in table.rows)]
         )
         assert [note for note in table.notes if mark.sign in note][-1] == mark.footnote
-
-
-@each_mark
-def test_a_mark_is_ascii_in_latex(mark):
-    (table, *_) = grids(marked(mark))
-    assert mark.sign not in table.to_latex()
-    assert "GP-UCB$^" in table.to_latex()
+        assert mark.sign not in table.to_latex()
+        assert "GP-UCB$^" in table.to_latex()
 
 
 @each_mark

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
+
 import numpy as np
 import pytest
 from exam_cases import PLAYED, TABLES, cases, oracle
@@ -9,10 +11,14 @@ from scipy.special import comb
 
 from bandit_envs.data.runs import load_runs
 from bandit_envs.data.tables import load_hpob
+from bandit_envs.problems.real import tasks
+from gpbandits.exam import PARTS, Sitting
 from gpbandits.exam.boxes import PUBLISHED, TASKS
 from gpbandits.exam.entrants import Entrant
 from gpbandits.exam.part import STATISTICS
 from gpbandits.exam.tables import BEST, STRUCTURES
+from gpbandits.report import entrants
+from gpbandits.report.entrants import REFERENCE
 
 RANDOM = Entrant.named("random")
 MINIMA = {
@@ -160,3 +166,48 @@ def test_what_other_libraries_assert_is_what_the_milestones_say():
         0.005 * 1.047393 * 51.95, rel=0.01
     )  # a relative .005 of the scaled least value, in Branin's unit
     assert named["Gardner, 6 random + 12, worst"]["trieste, CEI"].value == pytest.approx(0.005 * 2)
+
+
+OWN = next(name for name, task in tasks().items() if task.tables and task.tables[0].startswith("ours/"))
+
+
+@pytest.fixture
+def _one_task(monkeypatch):
+    """The suite is one task, whose table ships."""
+    monkeypatch.setattr(entrants, "tasks", lambda: {OWN: tasks()[OWN]})
+
+
+def counting(left):
+    """A bar that notes in a list what is to come, and less one for each advance."""
+
+    @contextmanager
+    def bar(title, total):
+        left.append(total)
+        yield lambda: left.append(-1)
+
+    return bar
+
+
+@pytest.mark.usefixtures("_one_task")
+def test_a_plug_in_is_ranked_beside_the_reference(tmp_path):
+    left: list[int] = []
+    sitting = Sitting(tmp_path, ["exam_cases:Plain", "tuner"], seeds=6, questions=5, bar=counting(left))
+    report = PARTS["real"].hold(sitting)
+    assert not report.failures
+    (table,) = report.tables
+    same = [row[0].split(" = ") for row in table.rows]  # of the same plays, as both draw from one seed
+    assert {name for names in same for name in names} == {"exam_cases:Plain", REFERENCE}
+    assert table.name == f"real-{tasks()[OWN].family}"
+    assert sum(left) == 0 < max(left)
+    stored = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.parquet")}
+    assert stored
+    again = PARTS["real"].hold(sitting)
+    assert again.tables[0].texts == table.texts
+    assert {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.parquet")} == stored
+
+
+@pytest.mark.usefixtures("_one_task")
+def test_an_entrant_that_fails_on_a_real_task_is_named(tmp_path):
+    report = PARTS["real"].hold(Sitting(tmp_path, ["exam_cases:Failing"], seeds=6, questions=5))
+    assert report.failures
+    assert all("no idea" in reason for _, reason in report.failures)

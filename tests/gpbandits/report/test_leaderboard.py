@@ -65,9 +65,17 @@ def test_an_agent_without_features_is_tried_everywhere():
     assert excluded == [(f"{path} on GPBandit-Contextual-v0", "contexts are too much for me")]
 
 
-def test_growing_data_are_played_until_all_have_been_seen():
-    ((study,), *_) = enter(2, 30, [WHOLE], ["random"])
-    assert study.environments[0].kwargs == {"horizon": 600}
+@pytest.mark.parametrize(
+    ("env_id", "suite", "horizon", "rounds"),
+    [
+        (WHOLE, "ids", 30, 600),  # until all data have been seen
+        ("GPBandit-Real/digits-late-v2", "real", None, 200),  # its own horizon
+        ("GPBandit-GP-v0", "ids", None, 200),
+    ],
+)
+def test_an_environment_is_played_for_its_rounds(env_id, suite, horizon, rounds):
+    ((study,), *_) = enter(2, horizon, [env_id], ["random"], suite=suite)
+    assert study.environments[0].kwargs == {"horizon": rounds}
 
 
 def test_learners_enter_where_they_are_named_and_the_page_says_so():
@@ -114,16 +122,6 @@ def test_references_enter_every_real_task_also_where_they_lack_a_feature():
     ((study,), excluded, *_) = enter(2, 30, [env_id], ["gp-ucb", "local-search"], suite="real")
     assert [agent.name for agent in study.agents] == ["local-search", REFERENCE]
     assert excluded == [(f"gp-ucb on {env_id}", "it does not handle change")]
-
-
-def test_a_real_task_is_played_to_its_own_horizon_and_an_id_for_200_rounds():
-    for env_id, suite, rounds in (
-        ("GPBandit-Real/digits-late-v2", "real", 200),
-        ("GPBandit-GP-v0", "ids", 200),
-        ("GPBandit-Delayed-v0", "ids", 200),
-    ):
-        ((study,), *_) = enter(2, environments=[env_id], agents=["random"], suite=suite)
-        assert study.environments[0].kwargs == {"horizon": rounds}
 
 
 @pytest.mark.needs_packages("bocode")

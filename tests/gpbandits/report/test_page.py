@@ -3,14 +3,13 @@
 import dataclasses
 import re
 import shutil
-import subprocess
-import tomllib
 from html import escape
 from html.parser import HTMLParser
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from pages import browser, needs_browser
 from synthetic import result as synthetic_result
 
 from gpbandits.evaluation.columns import undominated
@@ -22,43 +21,32 @@ from gpbandits.evaluation.statistics import Interval
 from gpbandits.evaluation.tables import summary
 from gpbandits.experiments import run
 from gpbandits.experiments.store import keep_study, open_results
-from gpbandits.experiments.study import key_of
-from gpbandits.experiments.toml import parse_study
+from gpbandits.experiments.study import AgentEntry, EnvironmentEntry, Study, key_of
+from gpbandits.experiments.toml import study_text
 from gpbandits.report import write_report
 from gpbandits.report.chart import Line, line_chart, padded
 from gpbandits.report.holdings import Holdings
 from gpbandits.report.page import Report, across
 from gpbandits.report.standings import relative_losses
 
-STUDY = """
-[study]
-name = "small & <safe>"
-description = "Two environments."
-trials = 4
-block_size = 2
-[[environments]]
-id = "GPBandit-GP-v0"
-label = "GP: l = 0.2"
-kwargs = { num_arms = 20, horizon = 30 }
-[[environments]]
-id = "GPBandit-Constrained-v0"
-label = "Constrained"
-kwargs = { num_arms = 20, horizon = 30 }
-[[agents]]
-name = "gp-ucb"
-label = "GP-UCB"
-[[agents]]
-name = "random"
-"""
+SMALL = {"num_arms": 20, "horizon": 30}
+PLACES = (
+    EnvironmentEntry("GPBandit-GP-v0", "GP: l = 0.2", SMALL),
+    EnvironmentEntry("GPBandit-Constrained-v0", "Constrained", SMALL),
+)
+AGENTS = (AgentEntry("gp-ucb", "GP-UCB"), AgentEntry("random", "random"))
+STUDY = Study("small & <safe>", 4, PLACES, AGENTS, block_size=2)
 
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-
-
-def planned(folder, text=STUDY):
-    """What a run of the study in this text begins with."""
-    keep_study(folder, parse_study(tomllib.loads(text)), text.encode())
+def planned(folder, study=STUDY):
+    """What a run of the study begins with."""
+    keep_study(folder, study, study_text(study).encode())
     return open_results(folder)
+
+
+def reported(folder, study=STUDY):
+    """A report on what a folder holds of a study, by the installed code."""
+    return Report.of(Holdings(*planned(folder, study)), study_text(study), folder)
 
 
 @pytest.fixture(scope="module")
@@ -105,7 +93,6 @@ def test_the_page_is_one_file_that_refers_to_nothing_else(folder):
     assert len(page.ids) == len(set(page.ids))
     assert "@import" not in source
     assert "url(" not in source
-    assert "<things>" not in source
     assert "small &amp; &lt;safe&gt;" in source
 
 
@@ -152,7 +139,7 @@ def test_an_incomplete_folder_is_reported_as_far_as_it_is(folder):
     for cell in study.cells_of(second, random):
         store.path(cell).unlink()
     store.failure_path(study.cells_of(second, random)[0]).write_text("Traceback: it raised")
-    report = Report.of(Holdings(study, store), STUDY, folder)
+    report = reported(folder)
     assert report.holdings.missing == 3
     assert report.missing is not None
     assert report.missing.rows == (
@@ -172,7 +159,8 @@ def test_an_incomplete_folder_is_reported_as_far_as_it_is(folder):
 
 
 def test_one_agent_far_behind_does_not_hide_the_others_trials(folder):
-    study, store = planned(folder, STUDY + '[[agents]]\nname = "gp-ts"\n')
+    whole = dataclasses.replace(STUDY, agents=(*AGENTS, AgentEntry("gp-ts", "gp-ts")))
+    study, store = planned(folder, whole)
     run(dataclasses.replace(study, trials=2), store, workers=1)
     holdings = Holdings(study, store)
     result = holdings.result(study.environments[0])
@@ -181,10 +169,10 @@ def test_one_agent_far_behind_does_not_hide_the_others_trials(folder):
 
 
 def test_cells_of_older_code_are_reported_and_said_to_be(folder, monkeypatch):
-    before = Report.of(Holdings(*open_results(folder)), STUDY, folder)
+    before = reported(folder)
     assert before.holdings.outdated == 0
     monkeypatch.setattr("gpbandits.experiments.study.sources", lambda environment, agent: {"agents": "newer"})
-    after = Report.of(Holdings(*planned(folder)), STUDY, folder)
+    after = reported(folder)
     assert after.holdings.outdated == 8
     assert after.missing is None
     for old, new in zip(before.sections, after.sections, strict=True):
@@ -214,7 +202,7 @@ def test_two_folders_whose_cells_conflict_are_told_with_both_files_and_the_cell(
     monkeypatch.setattr(
         "gpbandits.experiments.study.sources", lambda environment, agent: {"agents": "newest"}
     )
-    report = Report.of(Holdings(*planned(folder)), STUDY, folder)
+    report = reported(folder)
     lines = report.holdings.conflicts
     assert len(lines) == sum(cell.agent.label == "random" for cell in study.cells())
     for line in lines:
@@ -226,7 +214,7 @@ def test_two_folders_whose_cells_conflict_are_told_with_both_files_and_the_cell(
 
 @pytest.mark.long
 def test_environments_together_are_scored_against_a_random_agent_or_not_at_all(folder):
-    report = Report.of(Holdings(*open_results(folder)), STUDY, folder)
+    report = reported(folder)
     (together,) = report.across
     assert [grid.name for grid in together.tables] == ["overall", "improvement"]
     best, other = together.standings.agents
@@ -246,9 +234,7 @@ def test_environments_together_are_scored_against_a_random_agent_or_not_at_all(f
     lines = ["GP: l = 0.2", "Constrained: hard violation", "Constrained: regret"]
     assert [row[0] for row in report.overview.rows] == lines
     assert report.html().count('<td class="best">') == len(report.overview.bold)
-    alone = Report.of(
-        Holdings(*planned(folder, STUDY.replace('[[agents]]\nname = "random"\n', ""))), STUDY, folder
-    )
+    alone = reported(folder, dataclasses.replace(STUDY, agents=AGENTS[:1]))
     assert alone.across == []
     assert "need a fixed reference" in alone.html()
     assert "need a fixed reference" not in report.html()
@@ -272,16 +258,18 @@ def test_tracks_share_neither_a_section_nor_scores():
 
 
 def test_agents_that_pay_with_violation_do_not_lead_a_summary():
-    res = synthetic_result(num_constraints=1)
-    worse = {"GP-UCB": 3.0, "GP-TS": 1.0, "random": 2.0}  # regret is least for GP-UCB, then GP-TS
-    records = {
-        label: record._replace(
-            cost=np.full_like(record.cost, worse[label]),
-            violation=np.full_like(record.violation, worse[label]),
-        )
-        for label, record in res.records.items()
-    }
-    violating = dataclasses.replace(res, records=records)
+    res = synthetic_result(num_constraints=1)  # regret is least for GP-UCB, then GP-TS
+
+    def violating_by(**costs):
+        records = {
+            label: each._replace(
+                cost=np.full_like(each.cost, cost), violation=np.full_like(each.violation, cost)
+            )
+            for (label, each), cost in zip(res.records.items(), costs.values(), strict=True)
+        }
+        return dataclasses.replace(res, records=records)
+
+    violating = violating_by(ucb=3.0, ts=1.0, random=2.0)
     assert undominated(violating) == ["GP-UCB", "GP-TS"]  # random has more of both than GP-TS
     table = summary(violating)
     assert [(row[0], row[4]) for row in table.rows] == [("GP-TS", "yes"), ("random", "no"), ("GP-UCB", "yes")]
@@ -289,37 +277,8 @@ def test_agents_that_pay_with_violation_do_not_lead_a_summary():
         "agent", "hard violation", "regret", "average violation", "undominated",
     )  # fmt: skip
     assert "read together" in " ".join(table.notes)
-    swapped = {"GP-UCB": 1.0, "GP-TS": 2.0, "random": 0.5}
-    records = {
-        label: r._replace(
-            cost=np.full_like(r.cost, swapped[label]), violation=np.full_like(r.violation, swapped[label])
-        )
-        for label, r in records.items()
-    }
-    assert [row[0] for row in summary(dataclasses.replace(res, records=records)).rows] == [
-        "random", "GP-UCB", "GP-TS",
-    ]  # fmt: skip
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("width", [1200, 390])
-@pytest.mark.skipif(CHROMIUM is None, reason="no chromium binary on this machine")
-def test_a_browser_shows_the_chosen_view_and_nothing_is_wider_than_the_screen(folder, width):
-    write_report(folder, figures=False)
-    # A window of the browser has a least width, a frame has none.
-    probe = folder / "probe.html"
-    probe.write_text(PROBE.replace("WIDTH", str(width)))
-    options = (
-        "--headless --no-sandbox --disable-gpu --allow-file-access-from-files --virtual-time-budget=5000"
-    )
-    command = [str(CHROMIUM), *options.split(), f"--user-data-dir={folder / 'profile'}", "--dump-dom"]
-    done = subprocess.run(
-        [*command, probe.as_uri()], capture_output=True, text=True, timeout=120, check=False
-    )
-    found = re.search(r'<pre id="told">(.*?)</pre>', done.stdout, re.S)
-    assert found, done.stderr[-2000:]
-    told = "regret linear|average_hard_violation log-log|none|false|score τ 0.5"
-    assert found[1] == f"{told}|round 1|round 30|round 29|True|fits"
+    swapped = summary(violating_by(ucb=1.0, ts=2.0, random=0.5))
+    assert [row[0] for row in swapped.rows] == ["random", "GP-UCB", "GP-TS"]
 
 
 def test_a_folder_without_study_or_cells_is_one_clear_error(tmp_path):
@@ -350,40 +309,51 @@ def test_axes_have_room_for_what_they_show():
     assert padded(np.zeros(3), False, 0, 1).high > 0
 
 
-PROBE = """<!doctype html>
-<iframe id="frame" style="width:WIDTHpx;height:900px;border:0"></iframe>
-<pre id="told"></pre>
-<script>
-const frame = document.getElementById("frame"), told = [];
-frame.onload = () => {
-  const page = frame.contentDocument, section = page.getElementById("Constrained");
-  const shown = () => [...section.querySelectorAll("figure")].filter(figure => figure.checkVisibility())
-    .map(figure => figure.dataset.metric + " " + figure.dataset.scale).join();
-  const choose = element => element.dispatchEvent(new frame.contentWindow.Event("change", {bubbles: true}));
-  told.push(shown());
-  const select = section.querySelector("select"), radio = section.querySelector("input[value=log-log]");
-  select.value = "average_hard_violation"; choose(select);
-  radio.checked = true; choose(radio);
-  told.push(shown());
-  const button = section.querySelector(".legend button[data-agent='1']");
-  button.click();
-  told.push(section.querySelector("figure .line[data-agent='1']").style.display);
-  told.push(button.getAttribute("aria-pressed"));
-  const place = part => part.querySelector("output").firstChild.textContent;
-  told.push(place(page.getElementById("across")));
-  const svg = section.querySelector("figure:not([hidden]) svg"), box = svg.getBoundingClientRect();
-  const corner = {clientX: box.left, clientY: box.top};
-  svg.dispatchEvent(new frame.contentWindow.PointerEvent("pointermove", corner));
-  told.push(place(section));
-  svg.dispatchEvent(new frame.contentWindow.KeyboardEvent("keydown", {key: "End"}));
-  told.push(place(section));
-  svg.dispatchEvent(new frame.contentWindow.KeyboardEvent("keydown", {key: "ArrowLeft"}));
-  told.push(place(section));
-  const values = svg.querySelector(".line[data-agent='0']").dataset.values.split(",").at(-2).split(" ");
-  const read = section.querySelector(".legend [data-agent='0'] .value").textContent;
-  told.push(read === `${values[0]} [${values[1]}, ${values[2]}]` ? "True" : read);
-  told.push(page.documentElement.scrollWidth <= frame.contentWindow.innerWidth ? "fits" : "too wide");
-  document.getElementById("told").textContent = told.join("|");
-};
-frame.src = "report.html";
-</script>"""
+@pytest.mark.long
+@needs_browser
+@pytest.mark.parametrize("width", [1200, 390])
+def test_a_browser_shows_the_chosen_view_and_nothing_is_wider_than_the_screen(folder, width):
+    write_report(folder, figures=False)
+    with browser(folder / "profile", width) as opened:
+        opened.get((folder / "report.html").as_uri())
+        look_at(opened, opened.find_element("id", "Constrained"))
+        assert opened.execute_script("return document.documentElement.scrollWidth <= innerWidth")
+
+
+def look_at(opened, section):
+    run = opened.execute_script
+
+    def shown():
+        drawn = [
+            figure for figure in section.find_elements("css selector", "figure") if figure.is_displayed()
+        ]
+        return [(each.get_attribute("data-metric"), each.get_attribute("data-scale")) for each in drawn]
+
+    def place(part):
+        return run("return arguments[0].querySelector('output').firstChild.textContent", part)
+
+    def press(key):
+        run("arguments[0].dispatchEvent(new KeyboardEvent('keydown', {key: arguments[1]}))", svg, key)
+        return place(section)
+
+    assert shown() == [("regret", "linear")]
+    section.find_element("css selector", "option[value=average_hard_violation]").click()
+    run("arguments[0].click()", section.find_element("css selector", "input[value=log-log]"))
+    assert shown() == [("average_hard_violation", "log-log")]
+    button = section.find_element("css selector", ".legend button[data-agent='1']")
+    run("arguments[0].click()", button)
+    assert button.get_attribute("aria-pressed") == "false"
+    line = section.find_element("css selector", "figure .line[data-agent='1']")
+    assert run("return arguments[0].style.display", line) == "none"
+    assert place(opened.find_element("id", "across")) == "score τ 0.5"
+    svg = section.find_element("css selector", "figure:not([hidden]) svg")
+    at = "{clientX: box.left, clientY: box.top}"
+    moved = f"arguments[0].dispatchEvent(new PointerEvent('pointermove', {at}))"
+    run(f"const box = arguments[0].getBoundingClientRect(); {moved}", svg)
+    assert [place(section), press("End"), press("ArrowLeft")] == ["round 1", "round 30", "round 29"]
+    values = svg.find_element("css selector", ".line[data-agent='0']").get_attribute("data-values")
+    mean, low, high = values.split(",")[-2].split(" ")
+    assert (
+        section.find_element("css selector", ".legend [data-agent='0'] .value").text
+        == f"{mean} [{low}, {high}]"
+    )

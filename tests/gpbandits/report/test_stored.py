@@ -11,7 +11,6 @@ from gpbandits.report.stored import (
     rounded,
     tables_in,
     with_files,
-    write_cells,
     write_including,
 )
 
@@ -71,8 +70,3 @@ def test_a_rounded_file_of_all_digits_has_the_cells_that_the_table_prints(tmp_pa
     path = tmp_path / "table.csv"
     path.write_text(table.to_csv())
     assert rounded(read_cells(path)) == [list(table.header), *map(list, table.texts)]
-
-
-def test_cells_are_written_as_they_are_shown(tmp_path):
-    write_cells([["a"], ["=1+1"]], tmp_path / "new" / "table.csv")
-    assert (tmp_path / "new" / "table.csv").read_text() == "a\n=1+1\n"

@@ -1,20 +1,31 @@
-"""Power laws of regret, over a parameter and late in a run, and alarms without a change, as claims."""
+"""Power laws of regret, over a parameter and late in a run, contested ones too, and needless alarms."""
 
 import dataclasses
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
+from study_cases import played
 from synthetic import result
 
+from agents.model.defaults import growth_by_smoothness
+from bandit_envs.kernels.kernels import make_kernel
+from gpbandits import Result
 from gpbandits.evaluation.record import ragged
 from gpbandits.evaluation.statistics import Interval
-from gpbandits.reproductions import REPRODUCTIONS
+from gpbandits.experiments import EnvironmentEntry
+from gpbandits.reproductions import REPRODUCTIONS, figures_of
 from gpbandits.reproductions.powers import (
     Exponent,
     Growth,
     LateGrowth,
     PowerFigure,
     Sublinear,
+    WorstFigure,
+    by_horizon,
     late_power,
     power_law,
     power_of_size,
@@ -173,4 +184,107 @@ def test_an_alarm_in_the_round_of_the_change_is_none_before_it():
     outcome = alarming([30] * 20)
     assert SeldomBeforeChange(outcome.agents[0], 0.1).row(outcome).verdict == HOLDS
     assert SeldomBeforeChange("absent", 0.1).rows([outcome]) == []
-    np.testing.assert_array_equal(outcome.num_trials, 20)
+
+
+SOMEWHERE = EnvironmentEntry("GPBandit-Hard-v0", "somewhere")
+FIGURES = figures_of("contested")
+(MATERN,) = (each for each in FIGURES if isinstance(each, WorstFigure))
+NU, DIM = 1.5, 1.0
+
+
+def lost(label, horizon, **regret):
+    """An environment of one horizon, in which each agent has this regret a round."""
+    base = result(horizon=horizon, labels=tuple(regret))
+    records = {
+        agent: base.records[agent]._replace(regret=np.full((8, horizon), each))
+        for agent, each in regret.items()
+    }
+    return dataclasses.replace(base, environment=label, records=records)
+
+
+def test_each_agent_is_judged_by_the_environment_of_a_horizon_that_is_worst_for_it():
+    shallow, steep = lost("T = 10, a", 10, bold=1.0, shy=4.0), lost("T = 10, b", 10, bold=2.0, shy=3.0)
+    longer = lost("T = 40, a", 40, bold=0.5, shy=0.5)
+    worst = [found for _, found in by_horizon([(SOMEWHERE, each) for each in (longer, shallow, steep)])]
+    assert [found.environment for found in worst] == ["T = 10", "T = 40"]
+    assert {agent: record.regret[0, 0] for agent, record in worst[0].records.items()} == {
+        "bold": 2.0,
+        "shy": 4.0,
+    }
+
+
+@pytest.mark.parametrize("figure", FIGURES, ids=lambda figure: figure.name)
+def test_a_contested_claim_has_trials_enough_and_says_what_would_change_our_mind(figure):
+    assert "What would change our mind: " in figure.differs
+    assert all(study.trials >= FEWEST for study in figure.load())
+    assert all(statement.checks for statement in figure.statements)
+
+
+def test_the_powers_that_matern_kernels_are_held_against_are_those_of_the_study():
+    (study,) = MATERN.load()
+    kernels = {entry.kwargs["kernel"] for entry in study.environments}
+    assert kernels == {"matern32"}
+    growth = growth_by_smoothness(make_kernel("matern32", 0.2), int(DIM), 1000)
+    assert growth == pytest.approx(1000 ** (DIM / (2 * NU + 2 * DIM)))
+    optimal, of_tied = (NU + DIM) / (2 * NU + DIM), (NU + 2 * DIM) / (2 * NU + 2 * DIM)
+    assert MATERN.printed.exponent.estimate == optimal
+    checks = [check for statement in MATERN.statements for check in statement.checks]
+    assert {check.bar for check in checks if isinstance(check, Growth)} == {optimal}
+    assert [check.printed.estimate for check in checks if isinstance(check, Exponent)] == [of_tied, optimal]
+
+
+def test_few_trials_decide_against_expected_improvement_over_posterior_means():
+    folder = Path(__file__).parents[3] / "docs" / "results" / "contested-incumbent"
+    for path in sorted(folder.glob("samples-*.parquet")):
+        regret = Result.load(path).regret
+        mean, sample = (regret[label][:, -1] for label in ("EI, posterior mean", "EIMS"))
+        assert np.median(mean) < np.median(sample)
+        assert 1 <= (mean > 1.5 * sample.max()).sum() <= len(mean) // 6
+
+
+EXAMPLES = Path(__file__).parents[3] / "examples"
+SCRIPT = EXAMPLES / "papers" / "avanesov2020.py"
+HORIZONS = (300, 600, 1200)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("horizons")
+    for horizon in HORIZONS:
+        result = played("avanesov2020-figure-1", 12, horizon=horizon, num_arms=200)
+        (folder / "results").mkdir(exist_ok=True)
+        result = dataclasses.replace(result, environment=f"T = {horizon}")
+        result.save(folder / "results" / f"{horizon}.parquet")
+    return folder
+
+
+@pytest.mark.long
+def test_regret_grows_more_slowly_than_the_horizon(folder):
+    paths = [folder / "results" / f"{horizon}.parquet" for horizon in HORIZONS]
+    regret = np.stack([Result.load(path).regret["GP-UCB-CPD"][:, -1] for path in paths], axis=1)
+    exponent = power_law(regret, np.array(HORIZONS)).exponent
+    assert 0.3 < exponent.low < exponent.estimate < exponent.high < 1
+
+
+@pytest.mark.long
+def test_the_interval_of_the_exponent_covers_it_about_as_often_as_it_says():
+    rng = np.random.default_rng(0)
+    x = np.geomspace(100, 1000, 5)
+    covered = 0
+    for seed in range(60):
+        regret = 2 * x**0.7 * np.exp(rng.normal(0, 0.4, (30, 5)))
+        exponent = power_law(regret, x, seed).exponent
+        covered += bool(exponent.low <= 0.7 <= exponent.high)
+    assert 48 <= covered <= 60  # 60 x 0.95 = 57, standard deviation 1.7; percentile ends are a bit short
+
+
+@pytest.mark.long
+def test_the_fit_and_the_table_are_printed_and_drawn(folder):
+    for what, lines in (("fit", 2 * (2 + 3)), ("table", 2 + 2)):  # of 2 agents at 3 horizons
+        command = [sys.executable, "-W", "error", str(SCRIPT), what, str(folder), "--out", str(folder / what)]
+        command[-1] += ".png"
+        environ = os.environ | {"PYTHONPATH": str(EXAMPLES.parent), "PYTHONUTF8": "1"}
+        done = subprocess.run(command, env=environ, check=True, capture_output=True, text=True, timeout=120)
+        assert len([line for line in done.stdout.splitlines() if line.startswith("|")]) == lines
+        assert "GP-UCB-Oracle†" in done.stdout
+        assert (folder / f"{what}.png").stat().st_size > 10_000

@@ -20,13 +20,7 @@ from gpbandits.report.stored import read_cells
 from gpbandits.reproductions import REPRODUCTIONS, StudyFigure, study_path
 from gpbandits.reproductions.page import Condensed, kept, page_text, parts_of, write_page
 from gpbandits.reproductions.srinivas2010 import KERNELS, POINTS, draws, gain_bound, spectrum
-from gpbandits.reproductions.study_figure import (
-    BOXES,
-    MEDIAN,
-    Part,
-    box_figure,
-    shortened,
-)
+from gpbandits.reproductions.study_figure import BOXES, MEDIAN, Part, box_figure, shortened
 from gpbandits.reproductions.verdicts import (
     DIFFERS,
     FEW,

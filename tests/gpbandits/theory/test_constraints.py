@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from players import each_round
 
 import agents
 from bandit_envs import make
@@ -64,12 +65,8 @@ def test_the_violation_of_a_run_stays_below_the_bound_of_its_own_multipliers():
     step = 5.0 / agent.objective.prior.std  # of costs as they are
     bounds = NoisyBounds(epochs, step=step, reward_bound=7.0, cost_bound=2.0, slack=0.05)
     total = 0.0
-    for t in range(1, 101):
-        action = agent.act(observation)
-        following, reward, _, _, info = env.step(action)
+    for t, (_, _, info, _) in enumerate(each_round(env, agent, observation, 100), 1):
         total += info["oracle"]["cost_mean"][0]
-        agent.update(observation, action, reward, info)
-        observation = following
         if t % 20 == 0:
             kappa = float(np.linalg.norm(agent.objective.multipliers.value))
             assert max(total, 0.0) <= bounds.violation(np.array([t]), kappa)[0]

@@ -1,5 +1,6 @@
 """Bands contain the function as often as promised, and regret stays under its bound, with delays too."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, NamedTuple
@@ -67,9 +68,10 @@ DMM = {
 BANDS_OF_THE_BALL = {**SELF_NORMALISED, **AMM, **DMM}
 UCB_THEOREMS = {"Theorem 1": THEOREM_1, "Theorem 3": THEOREM_3, "IGP-UCB": IGP_UCB, **BANDS_OF_THE_BALL}
 THEOREMS = {**UCB_THEOREMS, "GP-TS": GP_TS}
+NARROW = "Theorem 3, no gamma and a norm too small"
 TOO_NARROW = {
     "Theorem 1, beta / 5": THEOREM_1.but(beta_scale=0.2),
-    "Theorem 3, no gamma and a norm too small": THEOREM_3.but(gamma=0.0, rkhs_bound=NORM / 5),
+    NARROW: THEOREM_3.but(gamma=0.0, rkhs_bound=NORM / 5),
     "IGP-UCB, noise and norm too small": IGP_UCB.but(noise_std=NOISE / 10, rkhs_bound=NORM / 10),
     "GP-TS, noise and norm too small": GP_TS.but(noise_std=NOISE / 10, rkhs_bound=NORM / 10),
     "self-normalised, noise and norm too small": self_normalised(NOISE**2).but(
@@ -80,7 +82,7 @@ TOO_NARROW = {
 }
 
 
-def few_first(names: dict[str, Case], *few: str) -> list[Any]:
+def few_first(names: Iterable[str], *few: str) -> list[Any]:
     """A few by default, and all in the long run."""
     return [pytest.param(name, marks=[] if name in few else pytest.mark.long) for name in names]
 
@@ -92,31 +94,18 @@ def bands_of(name: str) -> Bands:
 
 
 @pytest.mark.sampled(1)
-@pytest.mark.parametrize("name", few_first(THEOREMS, "Theorem 1", "AMM, lambda = 0.25"))
-def test_the_band_contains_the_function_at_all_points_and_rounds_as_often_as_promised(name):
+@pytest.mark.parametrize("name", few_first([*THEOREMS, *TOO_NARROW], "Theorem 1", "AMM, lambda = 0.25"))
+def test_the_band_contains_the_function_as_often_as_promised_where_its_theorem_holds_and_else_does_not(name):
     bands = bands_of(name)
     assert bands.ratio.shape == (TRIALS, HORIZON)
-    assert bands.failed.mean() <= ALLOWED
+    assert (bands.failed.mean() <= ALLOWED) == (name in THEOREMS)
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("name", few_first(TOO_NARROW, "Theorem 3, no gamma and a norm too small"))
-def test_a_band_without_its_guarantee_fails_more_often_than_delta(name):
-    assert bands_of(name).failed.mean() > ALLOWED
-
-
-@pytest.mark.parametrize("name", few_first(UCB_THEOREMS, "Theorem 1", "AMM, lambda = 0.25"))
-def test_regret_stays_under_the_bound_of_its_width_in_every_round(name):
+@pytest.mark.parametrize("name", few_first([*UCB_THEOREMS, NARROW], "Theorem 1", "AMM, lambda = 0.25"))
+def test_regret_stays_under_the_bound_of_a_theorems_width_in_every_round_and_not_of_a_small_one(name):
     bands = bands_of(name)
     bound = gp_ucb_bound(np.arange(1, HORIZON + 1), bands.width, bands.gain, bands.noise_variance)
-    assert np.mean((bands.regret > bound).any(axis=1)) <= ALLOWED
-
-
-@pytest.mark.long
-def test_regret_exceeds_the_bound_of_a_width_that_is_much_too_small():
-    bands = bands_of("Theorem 3, no gamma and a norm too small")
-    bound = gp_ucb_bound(np.arange(1, HORIZON + 1), bands.width, bands.gain, bands.noise_variance)
-    assert np.mean((bands.regret > bound).any(axis=1)) > ALLOWED
+    assert (np.mean((bands.regret > bound).any(axis=1)) <= ALLOWED) == (name != NARROW)
 
 
 @pytest.mark.long
@@ -150,14 +139,6 @@ def test_the_band_of_several_regularisations_holds_as_often_as_promised():
     assert binomtest(int(bands.failed.sum()), 40).proportion_ci(0.99).low <= DELTA
     amm = play_bands(FROM_BALL, ("gp-ucb", {"delta": DELTA, "width": "amm"}), 40)
     assert np.median(bands.factor) > np.median(amm.factor)  # it is narrower
-
-
-def test_functions_of_the_ball_have_exactly_the_stated_norm():
-    drawn = FROM_BALL.reward.draw(FROM_BALL.gram, np.random.default_rng(0))
-    alpha = np.linalg.solve(FROM_BALL.gram.dense, drawn.values)
-    assert drawn.norm == pytest.approx(NORM, rel=1e-12)
-    # f' K^-1 f of a matrix with condition number 1e7: 1e-6 is what floating point leaves
-    assert np.sqrt(drawn.values @ alpha) == pytest.approx(NORM, rel=1e-6)
 
 
 def test_bands_are_those_of_the_textbook():

@@ -177,15 +177,6 @@ def test_bounds_of_another_horizon_are_refused(horizon):
         regret_figure(result, metric="simple_regret", bounds=[overlay])
 
 
-@pytest.mark.long
-def test_a_result_plots_its_bounds(tmp_path):
-    problem, agent, overlay = made("hard")
-    result = gpbandits.evaluate(problem, {"it": agent}, trials=1)
-    for name, bounds in (("with", [overlay]), ("without", [])):
-        result.plot(tmp_path / f"{name}.svg", bounds=bounds)
-    assert (tmp_path / "with.svg").stat().st_size > (tmp_path / "without.svg").stat().st_size
-
-
 def test_an_id_has_the_bound_of_its_problem():
     agent, kwargs = (
         ("gp-ucb", {"width": "self-normalised"}),
