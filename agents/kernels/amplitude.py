@@ -1,7 +1,5 @@
 """A kernel's amplitude, shape and smoothness, the kernel with shorter length-scales, and without contexts."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from dataclasses import replace
