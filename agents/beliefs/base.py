@@ -1,7 +1,5 @@
 """The belief about one unknown function, and the posteriors of its model."""
 
-from __future__ import annotations
-
 import abc
 import math
 from collections.abc import Callable, Sequence

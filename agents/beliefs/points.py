@@ -1,7 +1,5 @@
 """The points at which beliefs and objectives are asked: all arms of a context, or any points of a box."""
 
-from __future__ import annotations
-
 import abc
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -13,7 +11,7 @@ from bandit_envs.problem.decisions import Decisions
 
 from .base import Belief, Ridge
 from .ridges import ObservationWeights, observation_weights_at
-from .surface import ONLY, Surface, keeping_plays, ridges_at
+from .surface import ONLY, Surface, keeping_plays
 
 
 class Joint(NamedTuple):
@@ -98,7 +96,12 @@ class Arms(Points):
         return belief.ridges(self.context)
 
     def observation_weights(self, belief: Belief) -> list[ObservationWeights]:
-        return [self._weights(belief, i, cells) for i, cells in enumerate(self.cells)]
+        found, gram = [], belief.mean_posterior.gram
+        for i, cells in enumerate(self.cells):
+            seen = belief.mean_posterior.statistics(i)
+            across, same = gram.between(seen.point, cells), seen.point[:, None] == cells
+            found.append(observation_weights_at(belief, i, seen, across, same))
+        return found
 
     def pending(self, belief: Belief) -> Bools:
         cells = belief.cells(self.context)
@@ -116,11 +119,6 @@ class Arms(Points):
 
     def largest(self, belief: Belief, values: Floats) -> Floats:
         return np.take_along_axis(values, self.cells, axis=1).max(axis=1)
-
-    def _weights(self, belief: Belief, trial: int, cells: Ints) -> ObservationWeights:
-        seen = belief.mean_posterior.statistics(trial)
-        across = belief.mean_posterior.gram.between(seen.point, cells)
-        return observation_weights_at(belief, trial, seen, across, seen.point[:, None] == cells)
 
 
 class Pairs(Points):
@@ -148,7 +146,10 @@ class Pairs(Points):
         return Joint(*self._predicted(surface), covariance)
 
     def ridges(self, belief: Belief) -> list[Ridge]:
-        return ridges_at(belief, self.features)
+        first = Surface.of(belief)
+        factors = [keeping_plays(other).factor(ONLY) for other in belief.others]
+        surfaces = [first, *(Surface(first.kernel, each, each, first.prior_mean) for each in factors)]
+        return [Ridge(fit, *self._predicted(each)) for fit, each in zip(belief.fits, surfaces, strict=True)]
 
     def observation_weights(self, belief: Belief) -> list[ObservationWeights]:
         seen, gram = belief.mean_posterior.statistics(ONLY), belief.mean_posterior.gram
@@ -157,12 +158,7 @@ class Pairs(Points):
         return [observation_weights_at(belief, ONLY, seen, across, _same(played, self.features))]
 
     def pending(self, belief: Belief) -> Bools:
-        plays = np.zeros(belief.std_posterior.gram.size)
-        for sign, each in (
-            (1.0, belief.std_posterior.statistics(ONLY)),
-            (-1.0, belief.mean_posterior.statistics(ONLY)),
-        ):
-            plays[each.point] += sign * each.plays
+        plays = belief.std_posterior.count_at(None)[ONLY] - belief.mean_posterior.count_at(None)[ONLY]
         pending = _same(belief.std_posterior.gram.points[plays > 0.0], self.features)
         return np.logical_or.reduce(pending, axis=0)[None]
 

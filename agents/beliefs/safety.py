@@ -1,7 +1,5 @@
 """Beliefs about costs: of limits, whether they are kept and which arms surely keep them; of plays."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -68,9 +66,9 @@ class Safety:
         context: Ints,
         width: Floats,
         shape: tuple[int, int],
-        safe_of: Callable[[Safety], Bools],
+        safe_of: "Callable[[Safety], Bools]",
         expands: Expands,
-        settled_of: Callable[[Safety], Bools],
+        settled_of: "Callable[[Safety], Bools]",
         offered: Bools | None = None,
     ):
         self.costs, self.context, self.width, self._shape = costs, context, width, shape
@@ -105,12 +103,14 @@ class Safety:
     @cached_property
     def mean(self) -> Floats:
         """Posterior means, (C, B, A)."""
-        return self._each([belief.mean(self.context) for belief in self.costs])
+        mean = [belief.mean(self.context) for belief in self.costs]
+        return np.reshape(mean, (len(mean), *self._shape))
 
     @cached_property
     def std(self) -> Floats:
         """Posterior stds, (C, B, A)."""
-        return self._each([belief.std(self.context) for belief in self.costs])
+        std = [belief.std(self.context) for belief in self.costs]
+        return np.reshape(std, (len(std), *self._shape))
 
     @property
     def upper(self) -> Floats:
@@ -129,11 +129,8 @@ class Safety:
 
     def upper_everywhere(self) -> Floats:
         """Return ug_j at the points of all contexts, (C, B, N); costs have no prior mean."""
-        centres, spreads = (
-            [getattr(each, name) for each in self.costs] for name in ("mean_posterior", "std_posterior")
-        )
-        mean = np.array([each.mean_at(None) for each in centres])
-        std = np.sqrt(np.maximum([each.variance_at(None) for each in spreads], 0.0))
+        mean = np.array([each.mean_posterior.mean_at(None) for each in self.costs])
+        std = np.sqrt(np.maximum([each.std_posterior.variance_at(None) for each in self.costs], 0.0))
         return mean + self.width[:, :, None] * std
 
     def expands(self, trial: int, arms: Ints) -> Bools:
@@ -141,26 +138,17 @@ class Safety:
         return self._expands(self, trial, arms)
 
     def covariance(self, j: int, trial: int, arms: Ints) -> Floats:
-        """Return a cost's posterior covariance between some arms and all, (n,) -> (n, A)."""
-        belief = self.costs[j]
-        cells = belief.cells(self.context)
+        """Return a cost's posterior covariance between some arms and all, (n,) -> (n, A); O(u^2 (n + A))."""
+        belief, posterior = self.costs[j], self.costs[j].std_posterior
+        seen, gram, cells = posterior.statistics(trial), posterior.gram, belief.cells(self.context)
         everywhere = np.arange(belief.decisions.num_arms) if cells is None else cells[trial]
-        return covariance(belief, trial, everywhere[arms], everywhere)
-
-    def _each(self, rows: list[Floats]) -> Floats:
-        return np.array(rows).reshape(len(rows), *self._shape)
-
-
-def covariance(belief: Belief, trial: int, rows: Ints, columns: Ints) -> Floats:
-    """Return one trial's posterior covariance between points, (n,) and (m,) -> (n, m); O(u^2 (n + m))."""
-    seen, gram = belief.std_posterior.statistics(trial), belief.std_posterior.gram
-    prior = gram.between(rows, columns)
-    if not len(seen.point):
-        return prior
-    among = gram.between(seen.point, seen.point)
-    among[np.diag_indices(len(among))] += belief.std_posterior.noise[trial] / seen.plays
-    explained = np.linalg.solve(among, gram.between(seen.point, columns))
-    return prior - gram.between(rows, seen.point) @ explained
+        prior = gram.between(everywhere[arms], everywhere)
+        if not len(seen.point):
+            return prior
+        among = gram.between(seen.point, seen.point)
+        among[np.diag_indices(len(among))] += posterior.noise[trial] / seen.plays
+        explained = np.linalg.solve(among, gram.between(seen.point, everywhere))
+        return prior - gram.between(everywhere[arms], seen.point) @ explained
 
 
 UNKNOWN = (0.0, 1.0)  # mean and std of ln k around the first observed cost, where nothing is published

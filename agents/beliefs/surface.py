@@ -15,8 +15,6 @@ L+'^-1 [0; z_s]. The mean over worlds of the improvement on max f_s is noisy exp
 Karrer, Ottoni & Bakshy 2019, Constrained Bayesian optimization with noisy experiments, section 4).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, NamedTuple, cast
 
@@ -30,10 +28,9 @@ from ..kernels.slopes import Linearised, linearise, prior_variance
 from ..posteriors import Posterior
 from ..posteriors.memory import ForgettingPosterior
 from ..posteriors.pairs import PairPosterior
-from ..posteriors.play_factor import Factor, MeanFactor, PlayFactor, StdFactor
-from .base import Belief, Ridge, Shift
+from ..posteriors.play_factor import Factor, PlayFactor
+from .base import Belief, Shift
 
-KEEPS_PLAYS = (PairPosterior, ForgettingPosterior)  # posteriors that can predict anywhere
 ONLY = 0  # index of the single trial of an agent on a box
 JITTER = 1e-8  # of the largest posterior variance of the points: the precision of a sampled value
 LEAST_JITTER = 1e-12  # of the prior variance, against rounding in a posterior covariance
@@ -72,8 +69,8 @@ class Surface:
     def __init__(
         self,
         kernel: Any,
-        mean_factor: MeanFactor,
-        std_factor: StdFactor,
+        mean_factor: "Factor | NoiseFree | Means",
+        std_factor: "Factor | NoiseFree",
         prior_mean: float,
         observed: Factor | None = None,
         noise: float = 0.0,
@@ -85,7 +82,7 @@ class Surface:
         self._variance: float | None = None  # of the prior, once known to be the same everywhere
 
     @classmethod
-    def of(cls, belief: Belief, known: bool = False) -> Surface:
+    def of(cls, belief: Belief, known: bool = False) -> "Surface":
         """Return the surface of a belief on a box, of one trial; raise a ValueError if it kept no plays.
 
         Args:
@@ -183,18 +180,9 @@ def _moved(posterior: Posterior, plays: Factor, shift: Shift) -> Means:
     return Means(np.vstack([plays.features, features]), np.concatenate([weights, shift.weight]))
 
 
-def ridges_at(belief: Belief, x: Floats) -> list[Ridge]:
-    """Return the posterior under each regularisation at points, (n, D)."""
-    first = Surface.of(belief)
-    factors = [keeping_plays(other).factor(ONLY) for other in belief.others]
-    surfaces = [first, *(Surface(first.kernel, each, each, first.prior_mean) for each in factors)]
-    bands = ((fit, *surface.predict(x)) for fit, surface in zip(belief.fits, surfaces, strict=True))
-    return [Ridge(fit, mean[None], std[None]) for fit, mean, std in bands]
-
-
 def keeping_plays(posterior: Posterior) -> PairPosterior | ForgettingPosterior:
     """Return the posterior itself, or raise a ValueError if it keeps a table of points instead of plays."""
-    if not isinstance(posterior, KEEPS_PLAYS):
+    if not isinstance(posterior, PairPosterior | ForgettingPosterior):
         raise ValueError(
             f"belief must keep its plays on a box, got one on {type(posterior).__name__}; make its posterior "
             "with agents.beliefs.base.make_posterior, or take ForgettingPosterior"
@@ -252,7 +240,7 @@ def _joined(plays: Floats, x: Floats) -> tuple[Floats, Ints]:
 def fantasies(surface: Surface, x: Floats, white: Floats) -> Worlds:
     """Return the worlds of a belief for distinct P, (m, D), and z, (S, m); O(k^2 + S k) a point."""
     factor, centre = NoiseFree(surface, x, white), surface.mean_factor
-    means: MeanFactor = factor
+    means: NoiseFree | Means = factor
     if centre is surface.std_factor:  # the mean's rows are among the factor's
         factor.weights[:, : len(centre.weights)] += centre.weights
     else:

@@ -9,8 +9,6 @@ since a variance only falls. With r_x = r_1 (x) r' of a product of kernels and d
 most |D'r_1| |r'|. Slabs are computed in the order of their bounds, until none can hold the best.
 """
 
-from __future__ import annotations
-
 from collections import deque
 
 import numpy as np

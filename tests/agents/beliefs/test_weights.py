@@ -1,7 +1,5 @@
 """Plays whose noise is known count for as much as they tell: lambda is a precision for each play."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 
@@ -215,24 +213,3 @@ def test_an_agent_learns_more_from_values_that_are_told_to_be_precise(options):
     alike = Setting(arms=ARMS, horizon=40, kernel=SETTING.kernel, noise_std=NOISE)
     plain, precise = (feed(agents.make("gp-ucb", alike, **options), std) for std in (None, NOISE / 10))
     assert precise.belief.gain[0] > plain.belief.gain[0] + 1.0
-
-
-def regret(options: dict[str, Any], declared: bool, trials: int) -> float:
-    noise = {"law": "by-arm", "std": 0.42, "quietest": 0.02 / 0.42, "declared": declared}
-    problem = build("rkhs", {"kernel": "rbf", "rkhs_norm": 2.0, "noise": noise, "horizon": 200})
-    env = BanditVectorEnv(problem, trials, autoreset_mode="Disabled")
-    observation, _ = env.reset(seed=list(range(trials)))
-    agent = agents.make("gp-ucb", env.setting, trials, width="amm", **options)
-    agent.reset(list(range(trials)))
-    total = 0.0
-    for _ in range(problem.horizon):
-        action = agent.act(observation)
-        following, reward, _, _, info = env.step(action)
-        agent.update(observation, action, reward, info)
-        total, observation = total + info["oracle"]["regret"].mean(), following
-    return total
-
-
-@pytest.mark.long
-def test_knowing_the_noise_of_every_arm_costs_less_than_its_maximum():
-    assert regret({}, True, 8) < 0.95 * regret({}, False, 8)
