@@ -172,10 +172,7 @@ class RuleMemory(Protocol):
     """State of a rule that feedback changes, of B trials; it starts anew at every reset and restart."""
 
     def receive(self, delivery: Delivery, mean: Floats, std: Floats) -> None:
-        """Learn from delivered values before the belief does.
-
-        Mean and std, (n,), are the posterior's before the round, noise included.
-        """
+        """Learn from delivered values before the belief, which had this mean and std, (n,), with noise."""
         ...
 
     def forget(self, trial: Ints) -> None:
@@ -198,10 +195,7 @@ class Rule(abc.ABC):
         """Return the scores, (B, A), as a new array."""
 
     def slopes(self, candidates: Candidates) -> Slopes | None:
-        """Return the slopes of scores that depend on mean and std at their candidate alone; else None.
-
-        Agents on boxes follow them.
-        """
+        """Return slopes of scores that depend on mean and std at a candidate alone, for boxes; or None."""
         return None
 
     def factor(self, candidates: Candidates) -> Floats | float | None:

@@ -44,10 +44,7 @@ class ByRound:
 
 
 class Delivery(NamedTuple):
-    """What was delivered of n plays; trials ascend and may repeat.
-
-    Beliefs and incumbents take the objective's values in place of the rewards.
-    """
+    """Delivered plays, n; trials ascend and may repeat. Beliefs and incumbents take values as rewards."""
 
     trial: Ints
     point: Ints
@@ -127,10 +124,7 @@ def default_window(setting: Setting) -> float:
 
 
 def shares_of_rounds(law: Delay, longest: int) -> Floats:
-    """Return the shares of feedback that take k = 0, 1, ... rounds, at most `longest`, (K,).
-
-    They are estimated by draws of laws without a formula.
-    """
+    """Return the shares of feedback that take k = 0, 1, ..., `longest` rounds, (K,), by formula or draws."""
     delivered = law.delivered_by(np.arange(longest + 1, dtype=np.float64))
     if delivered is not None:
         return np.trim_zeros((1.0 - law.lost) * np.diff(delivered, prepend=0.0), "b")

@@ -21,10 +21,7 @@ LATEST = 8  # plays that bring a slab's variance up to date; computing it anew c
 
 
 class BandSearch:
-    """Searches the posterior of one trial of this mean and variance, (N,) each, and of what was noted since.
-
-    `factors` are R, at least two.
-    """
+    """Searches the posterior of one trial of this mean and variance, (N,) each, and two factors R or more."""
 
     def __init__(self, factors: Kronecker, mean: Floats, variance: Floats):
         self._slabs = factors.divided(SLABS)

@@ -30,11 +30,7 @@ LEAST_WEIGHT = 1e-9  # of a point in H: its value stays finite, and variances ch
 
 
 class PlayOutcomes:
-    """Plays and sums of outcomes of each point, and Laplace's Gaussian given those of a trial.
-
-    Args:
-        law: of a play's outcome.
-    """
+    """Plays and sums of outcomes of a law at each point, and Laplace's Gaussian given those of a trial."""
 
     steps = STEPS  # of Newton's method, at most
 

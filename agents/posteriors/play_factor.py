@@ -1,9 +1,7 @@
 r"""One trial's plays as a growing Cholesky factor, without a table over the points.
 
-Row r represents n_r plays of the point x_r with value sum b_r, equivalent to one observation of their mean
-with noise lambda / n_r. With L L' = K_XX + diag(lambda / n) and v(x) = L^-1 k(X, x),
-
-    mu(x) = v(x)' L^-1 (b / n),    Sigma(x, x') = k(x, x') - v(x)'v(x').
+Row r represents n_r plays of the point x_r with value sum b_r; a point may have several rows. With the L of
+`decomposition` and v(x) = L^-1 k(X, x), mu(x) = v(x)' L^-1 (b / n) and Sigma(x, x') = k(x, x') - v(x)'v(x').
 """
 
 import math

@@ -1,7 +1,6 @@
 """Laplace's Gaussian and the anytime band of clicks and counts, against brute force and scikit-learn."""
 
 import itertools
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -269,16 +268,6 @@ def test_a_draw_moves_the_stream_by_as_much_whatever_the_rank(monkeypatch, kerne
         later.append(rng.random())
     assert later[0] == later[1]
     np.testing.assert_allclose(draws[0], draws[1], atol=1e-3)  # the root of what the cut leaves
-
-
-@every_likelihood
-def test_a_warm_start_finds_the_same_mode(name):
-    likelihood, rows = LIKELIHOODS[name], data(name)
-    cold = laplace(rows, likelihood)
-    more = replace(rows, plays=rows.plays + 1.0, total=rows.total + (np.arange(12) % 2))
-    np.testing.assert_allclose(
-        laplace(more, likelihood, cold.weight).weight, laplace(more, likelihood).weight, atol=1e-6
-    )
 
 
 @every_likelihood
