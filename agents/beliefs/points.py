@@ -9,6 +9,7 @@ import numpy as np
 from bandit_envs.basics.types import Bools, Floats, Ints
 from bandit_envs.problem.decisions import Decisions
 
+from ..posteriors.base import columns_at
 from .base import Belief, Ridge
 from .ridges import ObservationWeights, observation_weights_at
 from .surface import ONLY, Surface, keeping_plays
@@ -86,14 +87,24 @@ class Arms(Points):
         return belief.mean(self.context), belief.std(self.context)
 
     def known(self, belief: Belief) -> tuple[Floats, Floats]:
-        return belief.known_at(self.context)
+        known, cells = belief.known(), belief.cells(self.context)
+        mean, variance = known.posterior.mean_at(cells), known.posterior.variance_at(cells)
+        if np.any(known.prior_mean):
+            prior = np.broadcast_to(known.prior_mean, (len(self.context), known.posterior.gram.size))
+            mean = mean + columns_at(prior, cells)
+        return mean, np.sqrt(np.maximum(variance, 0.0))
 
     def joint(self, belief: Belief) -> Joint:
         std = np.sqrt(np.maximum(belief.mean_posterior.variance_at(None), 0.0))
-        return Joint(belief.known_at(self.context)[0], std, belief.mean_posterior.covariance)
+        return Joint(self.known(belief)[0], std, belief.mean_posterior.covariance)
 
     def ridges(self, belief: Belief) -> list[Ridge]:
-        return belief.ridges(self.context)
+        cells, bands = belief.cells(self.context), [self.band(belief)]
+        prior = 0.0 if belief.centred else belief.prior_mean_at(self.context)
+        for other in belief.others:
+            std = np.sqrt(np.maximum(other.variance_at(cells), 0.0))
+            bands.append((other.mean_at(cells) + prior, std))
+        return [Ridge(fit, *band) for fit, band in zip(belief.fits, bands, strict=True)]
 
     def observation_weights(self, belief: Belief) -> list[ObservationWeights]:
         found, gram = [], belief.mean_posterior.gram

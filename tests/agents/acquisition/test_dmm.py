@@ -10,7 +10,7 @@ from players import play
 
 import agents
 from agents.acquisition.robust import DMM
-from agents.beliefs.points import Pairs
+from agents.beliefs.points import Arms, Pairs
 from agents.beliefs.ridges import RATIOS, Ridges
 from agents.model.model import Model
 from agents.model.rounds import Delivery
@@ -34,6 +34,7 @@ PROBLEM = synthetic(
     delay={"law": "constant", "rounds": 1},
 )
 MODEL = Model.of(PROBLEM.setting(), noise_variance=0.05)
+AT_ARMS = Arms(HERE, MODEL.setting.decisions)
 GRAM = MODEL.gram.dense
 BOX = Setting(
     low=np.zeros(1), high=np.ones(1), horizon=10, kernel=make_kernel("rbf"), noise_std=0.1, rkhs_bound=1.0
@@ -103,7 +104,7 @@ def test_fits_follow_values_that_change_and_trials_that_start_over():
 
 def test_every_regularisation_has_its_own_posterior():
     belief, point, value = told(RATIOS)
-    for ridge in belief.ridges(HERE):
+    for ridge in AT_ARMS.ridges(belief):
         for i in range(2):
             mean, covariance = references.posterior(GRAM, ridge.fit.noise[i], point[i], value[i])
             np.testing.assert_allclose(ridge.mean[i], mean, atol=1e-9)
@@ -114,7 +115,7 @@ def test_the_regularisation_lambda_alone_is_the_amm_width():
     agent = played(dmm_ucb(ratios=[1.0]))
     other = played(resolve_agent(("gp-ucb", {"width": "amm", "noise_variance": 0.05}))(PROBLEM.setting(), 2))
     np.testing.assert_array_equal(agent.actions, other.actions)
-    (ridge,) = agent.belief.ridges(HERE)
+    (ridge,) = AT_ARMS.ridges(agent.belief)
     amm = AMMWidth(MODEL.rkhs_bound, MODEL.noise_std, 0.05)
     width = amm(agent.t, agent.belief.gain)
     np.testing.assert_allclose(agent.rule.width(ridge.fit, agent.belief.gain), width, rtol=1e-10)
@@ -123,7 +124,7 @@ def test_the_regularisation_lambda_alone_is_the_amm_width():
 def test_each_width_is_the_formula_of_the_paper():
     belief, point, value = told(RATIOS)
     rule = DMM(1.5, 0.2, 0.05)
-    for ridge in belief.ridges(HERE):
+    for ridge in AT_ARMS.ridges(belief):
         noise = ridge.fit.noise[0]
         q = quadratic(0.05, point[0], value[0]) - quadratic(noise, point[0], value[0])
         gain = references.information_gain(GRAM, 0.05, point[0])
@@ -167,8 +168,8 @@ def test_on_a_box_it_scores_as_at_arms():
         assert agent.domain.visited.index(arms[t]) == t
         for belief in (agent.belief, finite.belief):
             belief.receive(Delivery.of_values(np.zeros(1, int), np.array([t]), np.array([np.sin(t)])))
-    on_box = Pairs(np.empty(0), arms)
-    for here, there in zip(on_box.ridges(agent.belief), finite.belief.ridges(HERE[:1]), strict=True):
+    on_box, on_set = Pairs(np.empty(0), arms), Arms(HERE[:1], finite.setting.decisions)
+    for here, there in zip(on_box.ridges(agent.belief), on_set.ridges(finite.belief), strict=True):
         np.testing.assert_allclose(here.mean, there.mean, atol=1e-9)
         np.testing.assert_allclose(here.std, there.std, atol=1e-7)
         np.testing.assert_allclose(here.fit.misfit, there.fit.misfit, rtol=1e-9, atol=1e-12)

@@ -15,6 +15,7 @@ from agents.agent.box_domain import best_plays
 from agents.agent.model_ensemble import in_epochs
 from agents.beliefs.delivered import Delivered
 from agents.beliefs.imputed import Fantasised, Hallucinated, Imputed, posterior_mean
+from agents.beliefs.points import Arms
 from agents.beliefs.surface import Surface
 from agents.kernels.visited import Visited
 from agents.model.model import Model
@@ -29,6 +30,7 @@ from gpbandits import evaluate
 ARMS = np.linspace(0, 1, 30)[:, None]
 SETTING = Setting(arms=ARMS, horizon=50, kernel=make_kernel("rbf", 0.2), noise_std=0.2, max_delay=20)
 HERE = np.zeros(1, dtype=np.int64)
+AT_ARMS = Arms(HERE, SETTING.decisions)
 DELIVERED, PENDING = [4, 11, 20], [11, 15, 15, 28]
 VALUES = np.array([0.3, -0.7, 1.1])
 
@@ -66,7 +68,7 @@ def test_the_mean_is_that_of_all_plays_with_the_drawn_values(noisy):
     np.testing.assert_array_equal(belief.shift(0).point, PENDING)
     np.testing.assert_allclose(belief.mean(HERE)[0], brute(fantasies(belief)), rtol=0, atol=1e-8)
     np.testing.assert_array_equal(belief.std(HERE), told(Hallucinated).std(HERE))
-    np.testing.assert_array_equal(belief.known_at(HERE)[0], told(Hallucinated).mean(HERE))
+    np.testing.assert_array_equal(AT_ARMS.known(belief)[0], told(Hallucinated).mean(HERE))
 
 
 @pytest.mark.long
@@ -156,7 +158,7 @@ def test_nothing_pending_is_the_delivered_posterior():
     for x in PENDING:
         belief.receive(Delivery.of_values(HERE, np.array([x]), np.array([0.1])))
     assert belief.shift(0) is None
-    np.testing.assert_array_equal(belief.mean(HERE), belief.known_at(HERE)[0])
+    np.testing.assert_array_equal(belief.mean(HERE), AT_ARMS.known(belief)[0])
 
 
 # --- fill-ins equal a dense Gaussian process of the counted plays, in fresh beliefs too ---
