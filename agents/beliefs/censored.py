@@ -100,8 +100,8 @@ class Censored(Belief):
 
     def condition(self, now: int, rows: Rows, clock: Clock) -> None:
         """Count all plays as pending, then correct those with values; they enter the bias, and no others."""
-        if len(self._points) < now:  # a fresh belief
-            self._points.replace(np.full((now, len(self.rows)), DROPPED))
+        for _ in range(now - len(self._points)):  # of a fresh belief
+            self._points.append(np.full(len(self.rows), DROPPED))
         self._points.rows[rows.round, rows.trial] = rows.point
         np.minimum.at(self._since, rows.trial, rows.round)
         self._assume_pending(rows.trial, rows.point)

@@ -16,6 +16,7 @@ Karrer, Ottoni & Bakshy 2019, Constrained Bayesian optimization with noisy exper
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -55,31 +56,25 @@ class Means(NamedTuple):
     weights: Floats  # (k,) or (S, k)
 
 
+@dataclass(eq=False)
 class Surface:
     """Mean, std and their derivatives for one trial's belief; O(k^2) a point under k plays.
 
     There may be S beliefs, equally likely worlds, that share the std; a belief by itself is one world.
-
-    Args:
-        mean_factor, std_factor: the plays that determine the mean and the std.
-        observed: the plays with delivered values, where the mean has more.
-        noise: added to the variance, 0 for the std of the function itself.
     """
 
-    def __init__(
-        self,
-        kernel: Any,
-        mean_factor: "Factor | NoiseFree | Means",
-        std_factor: "Factor | NoiseFree",
-        prior_mean: float,
-        observed: Factor | None = None,
-        noise: float = 0.0,
-    ):
-        self.kernel, self.prior_mean = kernel, prior_mean
-        self.mean_factor, self.std_factor = mean_factor, std_factor
-        self.observed = cast(Factor, mean_factor) if observed is None else observed
-        self.noise = noise
-        self._variance: float | None = None  # of the prior, once known to be the same everywhere
+    kernel: Any
+    mean_factor: "Factor | NoiseFree | Means"  # the plays that determine the mean
+    std_factor: "Factor | NoiseFree"  # the plays that determine the std
+    prior_mean: float
+    delivered: Factor | None = None  # the plays with delivered values, where the mean has more
+    noise: float = 0.0  # added to the variance, 0 for the std of the function itself
+    _variance: float | None = None  # of the prior, once known to be the same everywhere
+
+    @property
+    def observed(self) -> Factor:
+        """The plays with delivered values."""
+        return cast(Factor, self.mean_factor) if self.delivered is None else self.delivered
 
     @classmethod
     def of(cls, belief: Belief, known: bool = False) -> "Surface":
@@ -98,7 +93,7 @@ class Surface:
         noise, plays = float(belief.noise_of(belief.rows)[ONLY]), posterior.factor(ONLY)
         shift = belief.shift(ONLY)
         moved = plays if shift is None else _moved(posterior, plays, shift)
-        return cls(posterior.gram.kernel, moved, std_factor.factor(ONLY), mean, observed=plays, noise=noise)
+        return cls(posterior.gram.kernel, moved, std_factor.factor(ONLY), mean, delivered=plays, noise=noise)
 
     def mean(self, x: Floats) -> Floats:
         """Return the posterior mean in the only world, (n, D) -> (n,); O(k) a point."""

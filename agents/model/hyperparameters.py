@@ -60,16 +60,13 @@ class Sample(NamedTuple):
         return cls(features[distinct], plays, mean, scatter, len(point) - len(distinct), log_weights)
 
 
-class Likelihood(NamedTuple):
-    """-log p of some hyperparameters, its gradient, and the most likely constant mean under them."""
+def likelihood(
+    theta: Floats, kernel: Any, sample: Sample, with_mean: bool = False
+) -> tuple[float, Floats, float]:
+    """Return -log p, its gradient in theta, (p + 1,), and the most likely constant mean, 0 if none is learnt.
 
-    loss: float
-    slopes: Floats  # (p + 1,)
-    centre: float  # 0 where no mean is learnt
-
-
-def likelihood(theta: Floats, kernel: Any, sample: Sample, with_mean: bool = False) -> Likelihood:
-    """Return -log p, infinite where the covariance has no factor, its gradient in theta, and the mean."""
+    Where the covariance has no factor -log p is infinite.
+    """
     noise, n = math.exp(theta[-1]), sample.plays
     covariance, pull_back = in_theta(with_theta(kernel, theta[:-1]), sample.features)
     covariance = covariance.copy()  # the kernel may keep a reference
@@ -77,7 +74,7 @@ def likelihood(theta: Floats, kernel: Any, sample: Sample, with_mean: bool = Fal
     covariance.ravel()[diagonal] += noise / n
     upper, failed = dpotrf(covariance.T, lower=0, clean=1, overwrite_a=1)  # L', in place of C
     if failed:
-        return Likelihood(math.inf, np.zeros(len(theta)), 0.0)
+        return math.inf, np.zeros(len(theta)), 0.0
     centre = 0.0
     if with_mean:
         ones = _solve(upper, np.ones(len(n)))
@@ -98,7 +95,7 @@ def likelihood(theta: Floats, kernel: Any, sample: Sample, with_mean: bool = Fal
     gradient = np.empty(len(theta))
     gradient[:-1] = 0.5 * pull_back(pull)
     gradient[-1] = 0.5 * ((own * noise / n).sum() - repeats + sample.scatter / noise)
-    return Likelihood(-float(log_p), -gradient, centre)
+    return -float(log_p), -gradient, centre
 
 
 def _solve(upper: Floats, values: Floats) -> Floats:
@@ -226,7 +223,7 @@ class Fitter:
         theta, height = min(found, key=lambda each: each[1])
         if not (math.isfinite(height) and np.isfinite(theta).all()):
             return None
-        centre = likelihood(theta, self._in_units, sample, self._with_mean).centre
+        *_, centre = likelihood(theta, self._in_units, sample, self._with_mean)
         return self.take(theta, centre * self._prior_std)
 
     def take(self, theta: Floats, centre: float) -> Hyperparameters:

@@ -38,10 +38,6 @@ class ByRound:
         self._rows[self._used] = row
         self._used += 1
 
-    def replace(self, rows: np.ndarray) -> None:
-        """Replace the rows of all rounds so far, (T, B)."""
-        self._rows, self._used = np.concatenate([rows, self._rows[:1]]), len(rows)
-
 
 class Delivery(NamedTuple):
     """Delivered plays, n; trials ascend and may repeat. Beliefs and incumbents take values as rewards."""
