@@ -64,7 +64,7 @@ def play(gram: Gram, form: str, case: Case) -> tuple[float, float]:
     return 1e6 * seconds / noise.size, np.mean([len(model.played(i)) for i in trial])
 
 
-def forms_of(gram: Gram, case: Case, costs: dict[str, float]) -> list[str]:
+def forms_of(gram: Gram, case: Case, costs: dict[str, tuple[float, float]]) -> list[str]:
     """Those that are worth a trial: no whole matrix of many points, no column that is computed anew."""
     left_out = {"dense"} if case.size > DENSE_LIMIT else set()
     left_out |= {"plays"} if gram.structure is None else set()

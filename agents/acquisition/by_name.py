@@ -1,7 +1,5 @@
 """Rules by name and of the user's own, how they follow from a model, and rules that ask other rules."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial

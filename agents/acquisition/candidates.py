@@ -1,7 +1,5 @@
 """The interfaces of acquisition rules and of the candidates that they score."""
 
-from __future__ import annotations
-
 import abc
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -54,7 +52,7 @@ class Candidates(abc.ABC):
     bias: Floats  # (B, 1) term that pending feedback adds to the width
     incumbent: Floats  # (B, 1) value that improvement is measured from, as the agent defines it
     safety: Safety | None = None  # the belief about costs that must be kept in every round, if there are any
-    memory: RuleMemory | None = None  # of the rule; None without one
+    memory: "RuleMemory | None" = None  # of the rule; None without one
     belief: Belief
     objective: Any  # an `Objective`
     draw: Callable[[], Sequence[np.random.Generator]]  # makes the generators of the round
@@ -138,7 +136,7 @@ class Candidates(abc.ABC):
         """Return half the width of the belief's own band for functions of norm B, (B, A), if it has one."""
         raise NotImplementedError("a belief on a box has no band of its own; take a width")
 
-    def drawing(self, trials: Bools) -> Candidates:
+    def drawing(self, trials: Bools) -> "Candidates":
         """Return candidates that sample for `trials`, (B,), only; samples of the others are undefined."""
         return self
 
@@ -164,7 +162,7 @@ class ConfidenceBand(NamedTuple):
     width: Floats  # (B,) w, or NaN
 
     @classmethod
-    def of_width(cls, width: Width, belief: Belief, points: Points, t: Ints) -> ConfidenceBand:
+    def of_width(cls, width: Width, belief: Belief, points: Points, t: Ints) -> "ConfidenceBand":
         """Return the band mu +- w sigma, w the width in round t, (B,), plus the bias."""
         (mean, std), factor = points.band(belief), width(t, belief.gain) + belief.bias
         return cls(mean, factor[:, None] * std, factor)
@@ -174,10 +172,7 @@ class RuleMemory(Protocol):
     """State of a rule that feedback changes, of B trials; it starts anew at every reset and restart."""
 
     def receive(self, delivery: Delivery, mean: Floats, std: Floats) -> None:
-        """Learn from delivered values before the belief does.
-
-        Mean and std, (n,), are the posterior's before the round, noise included.
-        """
+        """Learn from delivered values before the belief, which had this mean and std, (n,), with noise."""
         ...
 
     def forget(self, trial: Ints) -> None:
@@ -200,10 +195,7 @@ class Rule(abc.ABC):
         """Return the scores, (B, A), as a new array."""
 
     def slopes(self, candidates: Candidates) -> Slopes | None:
-        """Return the slopes of scores that depend on mean and std at their candidate alone; else None.
-
-        Agents on boxes follow them.
-        """
+        """Return slopes of scores that depend on mean and std at a candidate alone, for boxes; or None."""
         return None
 
     def factor(self, candidates: Candidates) -> Floats | float | None:

@@ -4,8 +4,6 @@ M is the set of arms that may be the best: d_ij + h_ij >= 0 for all j. Ties are 
 Readable forms: tests/references/duels.py.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -50,72 +48,52 @@ class Contest:
 DuelRule = Callable[[Contest], tuple[int, int]]
 
 
-@dataclass(frozen=True)
-class MaxMinLCB:
+def max_min_lcb(contest: Contest) -> tuple[int, int]:
     """x = argmax_M min_{M - x} (d - h), and the minimiser (Pasztor et al. 2024); (x, x) where M = {x}."""
-
-    def __call__(self, contest: Contest) -> tuple[int, int]:
-        among = contest.contenders
-        if len(among) == 1:
-            return int(among[0]), int(among[0])
-        lower = contest.lower[np.ix_(among, among)].copy()
-        np.fill_diagonal(lower, np.inf)
-        leader = contest.argmax(lower.min(axis=1))
-        return int(among[leader]), int(among[contest.argmax(-lower[leader])])
+    among = contest.contenders
+    if len(among) == 1:
+        return int(among[0]), int(among[0])
+    lower = contest.lower[np.ix_(among, among)].copy()
+    np.fill_diagonal(lower, np.inf)
+    leader = contest.argmax(lower.min(axis=1))
+    return int(among[leader]), int(among[contest.argmax(-lower[leader])])
 
 
-@dataclass(frozen=True)
-class RelativeUCB:
+def relative_ucb(contest: Contest) -> tuple[int, int]:
     """x is uniform in M, x' = argmax_j (d + h)_jx: the rule of RUCB (Zoghi et al. 2014) on utilities."""
-
-    def __call__(self, contest: Contest) -> tuple[int, int]:
-        arm = int(contest.rng.choice(contest.contenders))
-        return arm, contest.challenger(arm)
+    arm = int(contest.rng.choice(contest.contenders))
+    return arm, contest.challenger(arm)
 
 
-@dataclass(frozen=True)
-class DoubleThompson:
+def double_thompson(contest: Contest) -> tuple[int, int]:
     """Play the best arms of two posterior samples; the second is drawn again up to 20 times if they agree."""
-
-    def __call__(self, contest: Contest) -> tuple[int, int]:
-        first = second = contest.argmax(contest.draw())
-        for _ in range(1 + REDRAWS):
-            second = contest.argmax(contest.draw())
-            if second != first:
-                break
-        return first, second
+    first = second = contest.argmax(contest.draw())
+    for _ in range(1 + REDRAWS):
+        second = contest.argmax(contest.draw())
+        if second != first:
+            break
+    return first, second
 
 
-@dataclass(frozen=True)
-class MaxInfo:
+def max_info(contest: Contest) -> tuple[int, int]:
     """Play the pair in M x M of the largest h, (x, x) where M = {x}."""
-
-    def __call__(self, contest: Contest) -> tuple[int, int]:
-        among = contest.contenders
-        half = (contest.upper - contest.lower)[np.ix_(among, among)] / 2.0
-        pair = contest.argmax(np.triu(half).ravel())
-        return int(among[pair // len(among)]), int(among[pair % len(among)])
+    among = contest.contenders
+    half = (contest.upper - contest.lower)[np.ix_(among, among)] / 2.0
+    pair = contest.argmax(np.triu(half).ravel())
+    return int(among[pair // len(among)]), int(among[pair % len(among)])
 
 
-@dataclass(frozen=True)
-class ModeAndChallenger:
+def mode_and_challenger(contest: Contest) -> tuple[int, int]:
     """Play x = argmax f_map and x' = argmax_j (d + h)_jx."""
-
-    def __call__(self, contest: Contest) -> tuple[int, int]:
-        arm = contest.argmax(contest.mean)
-        return arm, contest.challenger(arm)
+    arm = contest.argmax(contest.mean)
+    return arm, contest.challenger(arm)
 
 
-@dataclass(frozen=True)
-class MultiSBM:
-    """Play the last challenger, x, and its own, argmax_j (d + h)_jx (Ailon et al. 2014)."""
+def multi_sbm(contest: Contest, place: int = 1) -> tuple[int, int]:
+    """Play the last challenger, x, and its own, argmax_j (d + h)_jx (Ailon et al. 2014).
 
-    place: int = 1  # of the challenger in the pair; 0 as in POP-BO
-
-    def __call__(self, contest: Contest) -> tuple[int, int]:
-        if contest.last is None:
-            arm = int(contest.rng.integers(len(contest.mean)))
-        else:
-            arm = contest.last[self.place]
-        challenger = contest.challenger(arm)
-        return (arm, challenger) if self.place else (challenger, arm)
+    `place` is that of the challenger in the pair; 0 as in POP-BO.
+    """
+    arm = int(contest.rng.integers(len(contest.mean))) if contest.last is None else contest.last[place]
+    challenger = contest.challenger(arm)
+    return (arm, challenger) if place else (challenger, arm)

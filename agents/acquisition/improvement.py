@@ -1,7 +1,5 @@
 """Expected improvement, accurate however unlikely, and what it improves on: the best mean, value or none."""
 
-from __future__ import annotations
-
 import abc
 import math
 from collections.abc import Sequence
@@ -35,10 +33,10 @@ def log_expected_improvement(gap: Floats, std: Floats) -> Floats:
     With std = 0 it is log(max(gap, 0)); -inf means that no improvement is possible.
     """
     known = std <= 0.0
-    with np.errstate(divide="ignore", over="ignore"):  # log 0 is intended; where z overflows h is 0
+    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):  # log 0 is intended; far below h is 0
         if not known.any():
-            return np.log(std) + log_mean_positive_part(gap / std)
-        uncertain = np.log(std) + log_mean_positive_part(gap / np.where(known, 1.0, std))
+            return np.log(std) + _mean_positive_part(gap / std)[0]
+        uncertain = np.log(std) + _mean_positive_part(gap / np.where(known, 1.0, std))[0]
         return np.where(known, np.log(np.maximum(gap, 0.0)), uncertain)
 
 
@@ -71,7 +69,13 @@ def improvement_climbed(gap: Floats, std: Floats) -> tuple[Floats, Floats, Float
     known = std <= 0.0
     scale = np.where(known, 1.0, std)
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):  # below z = -1e154 h is 0
-        log_h, cumulative, density = _mean_positive_part_climbed(gap / scale)
+        z = gap / scale
+        log_h, mills, rest = _mean_positive_part(z)
+        cumulative, density = mills / rest, 1.0 / rest  # Phi(z) / h(z) and phi(z) / h(z)
+        sure = z > SURE
+        if sure.any():
+            cumulative[sure] = 1.0 / z[sure]
+            density[sure] = np.exp(-0.5 * z[sure] ** 2 - LOG_SQRT_2PI) / z[sure]
         uncertain, in_gap, in_std = np.log(scale) + log_h, cumulative / scale, density / scale
         if not known.any():
             return uncertain, in_gap, in_std
@@ -91,53 +95,27 @@ def log_augmentation(variance: Floats, noise: float) -> tuple[Floats, Floats]:
     return np.log1p(-share), share / (2.0 * total * (1.0 - share))
 
 
-def log_mean_positive_part(z: Floats) -> Floats:
-    """Return log h(z), h(z) = E[max(z + Z, 0)] = phi(z) + z Phi(z), (..., n) of the same shape.
+def _mean_positive_part(z: Floats) -> tuple[Floats, Floats, Floats]:
+    """Return log h(z), h(z) = E[max(z + Z, 0)] = phi(z) + z Phi(z), m(x) and 1 - x m(x), of the same shape.
 
     In h(z) = phi(z) (1 - x m(x)), x = -z, with the Mills ratio m of Phi(-x) = m(x) phi(x), by erfcx, nothing
-    cancels; for large x, 1 - x m(x) is its asymptotic series (the idea of Ament et al. 2023, LogEI), and for
-    large z, h(z) = z.
+    cancels; for large x, 1 - x m(x) is its asymptotic series x^-2 (1 - 3 x^-2 + 15 x^-4 - 105 x^-6 + 945 x^-8
+    - ...) (the idea of Ament et al. 2023, LogEI), and for large z, h(z) = z.
     """
-    x = -np.clip(z, -ERFCX_LIMIT, SURE)
-    log_h = _log_by_mills(x, x * mills_ratio(x))
-    far, sure = z < -ERFCX_LIMIT, z > SURE
-    if far.any():
-        log_h[far] = _log_by_series(-z[far], _series(z[far] ** -2.0))
-    if sure.any():
-        log_h[sure] = np.log(z[sure])
-    return log_h
-
-
-def _mean_positive_part_climbed(z: Floats) -> tuple[Floats, Floats, Floats]:
-    """Return log h(z), Phi(z) / h(z) = m / (1 - x m) and phi(z) / h(z) = 1 / (1 - x m) with x = -z."""
     x = -np.minimum(z, SURE)
     mills = mills_ratio(x)
     product = x * mills
-    log_h, rest = _log_by_mills(x, product), 1.0 - product
+    log_h, rest = np.log1p(-product) - 0.5 * x**2 - LOG_SQRT_2PI, 1.0 - product
     far, sure = z < -ERFCX_LIMIT, z > SURE
     if far.any():
-        u = x[far] ** -2.0
-        series = _series(u)
-        log_h[far], rest[far] = _log_by_series(x[far], series), u * (1.0 + series)
-    cumulative, density = mills / rest, 1.0 / rest
+        x = x[far]
+        u = x**-2.0
+        series = u * (-3.0 + u * (15.0 + u * (-105.0 + u * 945.0)))
+        log_h[far] = np.log1p(series) - 2.0 * np.log(x) - 0.5 * x**2 - LOG_SQRT_2PI
+        rest[far] = u * (1.0 + series)
     if sure.any():
-        log_h[sure], cumulative[sure] = np.log(z[sure]), 1.0 / z[sure]
-        density[sure] = np.exp(-0.5 * z[sure] ** 2 - LOG_SQRT_2PI) / z[sure]
-    return log_h, cumulative, density
-
-
-def _log_by_mills(x: Floats, product: Floats) -> Floats:
-    """Return log h(-x) from x m(x)."""
-    return np.log1p(-product) - 0.5 * x**2 - LOG_SQRT_2PI
-
-
-def _log_by_series(x: Floats, series: Floats) -> Floats:
-    """Return log h(-x) for large x: 1 - x m(x) = x^-2 (1 - 3 x^-2 + 15 x^-4 - 105 x^-6 + 945 x^-8 - ...)."""
-    return np.log1p(series) - 2.0 * np.log(x) - 0.5 * x**2 - LOG_SQRT_2PI
-
-
-def _series(u: Floats) -> Floats:
-    return u * (-3.0 + u * (15.0 + u * (-105.0 + u * 945.0)))
+        log_h[sure] = np.log(z[sure])
+    return log_h, mills, rest
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,6 @@ The expected regret of IRGP-UCB, PIMS and plain Thompson sampling on N arms is b
 PIMS plays argmax mu + xi sigma with xi = min_x (m - mu) / sigma <= max Z of its own sample.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Annotated
@@ -25,14 +23,13 @@ from .candidates import Candidates, Rule, Slopes
 from .improvement import improvement_climbed, log_expected_improvement, standardised_slopes
 
 ON_BOX = 512  # usual number of candidates of a round
-NumArms = Annotated[int, count("it is the number of arms")]
 
 
 @dataclass(frozen=True)
 class FiniteSize(Checked):
     """log N for N arms."""
 
-    count: NumArms
+    count: Annotated[int, count("it is the number of arms")]
 
     def __call__(self, t: Ints) -> Floats:
         return np.full(t.shape, math.log(self.count))
@@ -51,9 +48,6 @@ class CompactSize(OnBox):
         return self.dim * np.log(np.maximum(side, 1.0))
 
 
-LogSize = FiniteSize | CompactSize  # log |D_t|, of the points among which round t seeks its maximiser
-
-
 def squared_width(log_size: Floats, exponential: Floats) -> Floats:
     """Return zeta = 2 log(|D| / 2) + 2 E, at least 0; E is exponential of mean 1, (B,) each -> (B,).
 
@@ -70,7 +64,7 @@ class IRGPUCB(Rule):
     E is exponential of mean 2; zeta is at least 0. The bias of pending feedback is added to the root.
     """
 
-    log_size: LogSize
+    log_size: FiniteSize | CompactSize  # log |D_t|, of the points among which round t seeks its maximiser
     draws = True
 
     def __call__(self, candidates: Candidates) -> Floats:

@@ -1,7 +1,5 @@
 """Upper confidence bounds over several regularisations; widths and bounds that allow for corruption."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import reduce

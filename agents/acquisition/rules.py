@@ -1,7 +1,5 @@
 """Acquisition rules: functions that score each trial's candidates."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Annotated
 

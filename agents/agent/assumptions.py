@@ -114,7 +114,7 @@ class Learnt(Given):
         assert model.learning is not None
         self.learning = learning = model.learning
         noise = float(model.noise_variance)
-        self._fitter = Fitter(model.kernel, noise, model.prior_std**2, learning.mean, learning.spreads)
+        self._fitter = Fitter(model.kernel, noise, model.prior_std**2, learning, learning.mean)
         (self._rng,) = streams.of("fits")
         self.failed_fits, self._overdue, self._last_round = 0, False, 0
         self.fits = Fits()

@@ -88,7 +88,7 @@ class GPAgent(Answers, Resumable):
         self.assumptions = Given(model, unseeded)
         self._rules = None if model.stopping is None else make_rules(model.stopping, model)
         self.stopping: Stopping | None = None
-        self.clock = Clock.of(model.setting)
+        self.clock = Clock(model.setting.query_times)
         self.round = -1  # before the first reset
         self._assume(model)
 
@@ -192,7 +192,7 @@ class GPAgent(Answers, Resumable):
         clock = self.clock
         delay = self.round - rounds if clock.times is None else clock.delay(rounds, self.round)
         delivery = Delivery(trial, played, rounds, delay, reward, cost, weight)
-        return delivery, delivery if values is reward else delivery.with_values(values)
+        return delivery, delivery if values is reward else delivery._replace(reward=values)
 
     def _follow(self) -> None:
         self._revise(self.objective.end_round(self.round))

@@ -47,9 +47,8 @@ class EachLearnt(Learnt):
     def fitters(self, agent: Learner) -> list[Fitter]:
         """Return what fits the reward and each cost, around their hyperparameters before any fit."""
         first = [agent.model, *objective_of(agent).cost_models(agent.objective.scale)]
-        spreads = self.learning.spreads
         return [
-            Fitter(each.kernel, np.asarray(each.noise_variance).item(), each.prior_std**2, spreads=spreads)
+            Fitter(each.kernel, np.asarray(each.noise_variance).item(), each.prior_std**2, self.learning)
             for each in first
         ]
 
@@ -99,7 +98,7 @@ class EachLearntInScales(EachLearnt):
     def fitters(self, agent: Learner) -> list[Fitter]:
         first, variance = self.first, self.first.prior_std**2
         return [
-            Fitter(first.kernel, START * variance, variance, spreads=self.learning.spreads)
+            Fitter(first.kernel, START * variance, variance, self.learning)
             for _ in range(1 + first.setting.num_constraints)
         ]
 

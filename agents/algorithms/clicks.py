@@ -26,7 +26,6 @@ from ..acquisition.by_name import Always, WithWidth
 from ..acquisition.rules import UCB, BandUCB, Thompson
 from ..agent.assembly import Agent, assemble
 from ..beliefs.base import Belief
-from ..beliefs.conditioning import observe
 from ..beliefs.delivered import EquallyWeighted
 from ..beliefs.points import Points
 from ..model.defaults import ModelOptions
@@ -35,6 +34,7 @@ from ..model.rounds import ByRound, Delivery, shares_of_rounds
 from ..named import name_or_other
 from ..objectives.base import Band, Reward
 from ..options import Delta, PerTrial, require_left_out
+from ..posteriors.base import observe
 from ..posteriors.laplace import NODE_SHARES, NODES, Laplace, OutcomeLikelihood, PlayedRows, curved
 from ..posteriors.latent import LatentPlays, LatentPosterior, PlayOutcomes
 from ..protocol import handles, states_propensities

@@ -19,7 +19,7 @@ from bandit_envs.basics.options import positive
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.problem.setting import Setting
 
-from ..acquisition.duels import TIE, MaxInfo
+from ..acquisition.duels import TIE, max_info
 from ..beliefs.preferences import Preferences
 from ..model.defaults import DefaultBound
 from ..model.model import Model
@@ -34,7 +34,7 @@ class PhasesOfPairs(DuelAgent):
     """Agent of phases of the least known pairs of the arms that are left, with a fit of each one's duels."""
 
     def __init__(self, model: Model, width: float | None, delta: float, penalty: float, band: float | None):
-        super().__init__(model, MaxInfo(), width, delta)
+        super().__init__(model, max_info, width, delta)
         self.penalty, self.band = penalty, band
         self.bound = float(np.asarray(model.rkhs_bound))
         self.lengths = growing_lengths(model.setting.horizon)

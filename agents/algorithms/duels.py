@@ -19,7 +19,7 @@ from bandit_envs.problem.feedback import Feedback
 from bandit_envs.problem.setting import Setting
 
 from ..acquisition import duels
-from ..acquisition.duels import Contest, DuelRule, MultiSBM
+from ..acquisition.duels import Contest, DuelRule
 from ..agent.assembly import TrialList, each_model
 from ..agent.single_trial import ArmAgent
 from ..beliefs.preferences import LikelihoodSet, Preferences
@@ -155,7 +155,7 @@ def maxminlcb(setting: Setting, *, num_trials: int | None = None, **options: Unp
 
     Below a `width` of 2 it gets stuck: one wrong contender is left, which then plays against itself.
     """
-    return duellist(partial(DuelAgent, rule=duels.MaxMinLCB()), setting, num_trials, **options)
+    return duellist(partial(DuelAgent, rule=duels.max_min_lcb), setting, num_trials, **options)
 
 
 @handles("delay", "context", "duel")
@@ -164,15 +164,13 @@ def rucb(setting: Setting, *, num_trials: int | None = None, **options: Unpack[B
 
     With a `width` of 1 some trials get stuck.
     """
-    return duellist(partial(DuelAgent, rule=duels.RelativeUCB()), setting, num_trials, **options)
+    return duellist(partial(DuelAgent, rule=duels.relative_ucb), setting, num_trials, **options)
 
 
 @handles("delay", "context", "duel")
 def double_ts(setting: Setting, *, num_trials: int | None = None, **options: Unpack[DuelOptions]) -> Duelling:
     """Double Thompson sampling: the best arms of two posterior samples (after Wu & Liu 2016)."""
-    return duellist(
-        partial(DuelAgent, rule=duels.DoubleThompson()), setting, num_trials, width=0.0, **options
-    )
+    return duellist(partial(DuelAgent, rule=duels.double_thompson), setting, num_trials, width=0.0, **options)
 
 
 @handles("delay", "context", "duel")
@@ -180,7 +178,7 @@ def max_info_duel(
     setting: Setting, *, num_trials: int | None = None, **options: Unpack[BandOptions]
 ) -> Duelling:
     """MaxInfoGain: the pair of contenders whose difference is least known (in Pasztor et al. 2024)."""
-    return duellist(partial(DuelAgent, rule=duels.MaxInfo()), setting, num_trials, **options)
+    return duellist(partial(DuelAgent, rule=duels.max_info), setting, num_trials, **options)
 
 
 @handles("delay", "context", "duel")
@@ -191,13 +189,13 @@ def map_challenger(
 
     With a `width` of 1 many trials get stuck.
     """
-    return duellist(partial(DuelAgent, rule=duels.ModeAndChallenger()), setting, num_trials, **options)
+    return duellist(partial(DuelAgent, rule=duels.mode_and_challenger), setting, num_trials, **options)
 
 
 @handles("delay", "context", "duel")
 def multisbm(setting: Setting, *, num_trials: int | None = None, **options: Unpack[BandOptions]) -> Duelling:
     """MultiSBM: the last challenger against the arm that may beat it by most (after Ailon et al. 2014)."""
-    return duellist(partial(DuelAgent, rule=MultiSBM()), setting, num_trials, **options)
+    return duellist(partial(DuelAgent, rule=duels.multi_sbm), setting, num_trials, **options)
 
 
 @handles("delay", "context", "duel")
@@ -227,4 +225,4 @@ def pop_bo(
 
 def _optimist(model: Model, width: float | None, delta: float) -> DuelAgent:
     believed = partial(LikelihoodSet, scale=width, delta=delta)
-    return DuelAgent(model, MultiSBM(place=0), SHOWN, delta, believed)
+    return DuelAgent(model, partial(duels.multi_sbm, place=0), SHOWN, delta, believed)

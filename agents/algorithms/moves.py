@@ -25,7 +25,6 @@ from ..acquisition.rules import PosteriorVariance
 from ..agent.assembly import Agent, assemble
 from ..agent.gp_agent import GPAgent
 from ..beliefs.base import make_posterior
-from ..beliefs.conditioning import observe
 from ..beliefs.eliminating import DriftingBatches, Phase
 from ..beliefs.points import Points
 from ..kernels.amplitude import without_contexts
@@ -34,6 +33,7 @@ from ..model.defaults import ModelOptions
 from ..model.model import Model
 from ..objectives.base import Objective, Reward
 from ..options import require_arms
+from ..posteriors.base import observe
 from ..protocol import handles
 from ..restarts.base import BatchEnds, growing_lengths
 from ..widths.bounded_norm import DriftBand

@@ -24,11 +24,11 @@ from ..acquisition.by_name import WithWidth
 from ..acquisition.rules import UCB
 from ..agent.assembly import Agent, assemble
 from ..beliefs.base import Belief
-from ..beliefs.conditioning import observe
 from ..model.defaults import ModelOptions
 from ..model.model import Model
 from ..model.rounds import Delivery
 from ..options import require_arms, require_left_out, require_once
+from ..posteriors.base import observe
 from ..posteriors.sketched import SketchedPosterior
 from ..protocol import handles
 from ..widths.bounded_norm import BBKBWidth, BKBWidth

@@ -63,7 +63,7 @@ class OutcomeProcess:
             return False
         if self._fitter is None:
             noise, variance = np.asarray(model.noise_variance).item(), model.prior_std**2
-            self._fitter = Fitter(model.kernel, noise, variance, spreads=learning.spreads)
+            self._fitter = Fitter(model.kernel, noise, variance, learning)
         features, value = model.setting.decisions.points, (self.value - self.centre) / self.scale
         latest, restarts = learning.latest, learning.restarts
         found = self._fitter.fit(features, self.point[latest], value[latest], restarts, rng)

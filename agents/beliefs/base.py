@@ -1,7 +1,5 @@
 """The belief about one unknown function, and the posteriors of its model."""
 
-from __future__ import annotations
-
 import abc
 import math
 from collections.abc import Callable, Sequence
@@ -165,15 +163,6 @@ class Belief(abc.ABC):
         """Return the posterior given the delivered values alone, which queries of an agent answer from."""
         return Known(self.mean_posterior, self.given_mean)
 
-    def known_at(self, context: Ints) -> tuple[Floats, Floats]:
-        """Mean and std of f given the delivered values alone, without noise, (B,) -> (B, A) each."""
-        known, cells = self.known(), self.cells(context)
-        mean, variance = known.posterior.mean_at(cells), known.posterior.variance_at(cells)
-        if np.any(known.prior_mean):
-            prior = np.broadcast_to(known.prior_mean, (len(self.rows), known.posterior.gram.size))
-            mean = mean + (prior if cells is None else prior[self.rows[:, None], cells])
-        return mean, np.sqrt(np.maximum(variance, ZERO))
-
     def shift(self, trial: int) -> Shift | None:
         """Return what made-up values of pending plays move a trial's mean by; None where there are none."""
         return None
@@ -234,15 +223,6 @@ class Belief(abc.ABC):
         Only beliefs whose bands are no multiple of the std have one.
         """
         raise NotImplementedError(f"{type(self).__name__} has no band of its own; take a width")
-
-    def ridges(self, context: Ints) -> list[Ridge]:
-        """Return the posterior under each regularisation of the plays, lambda first; here lambda alone."""
-        cells, bands = self.cells(context), [(self.mean(context), self.std(context))]
-        prior = 0.0 if self.centred else self.prior_mean_at(context)
-        for other in self.others:
-            std = np.sqrt(np.maximum(other.variance_at(cells), 0.0))
-            bands.append((other.mean_at(cells) + prior, std))
-        return [Ridge(fit, *band) for fit, band in zip(self.fits, bands, strict=True)]
 
     @property
     def fits(self) -> list[Fit]:

@@ -1,7 +1,5 @@
 """Beliefs by name and of the user's own, and what pending feedback counts as in the model of a cost."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from typing import Any

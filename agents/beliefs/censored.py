@@ -1,7 +1,5 @@
 """Pending feedback counted as its least possible value: stochastic delayed feedback (Verma et al. 2022)."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -13,8 +11,8 @@ from bandit_envs.laws.functions import SELDOM_BELOW
 from ..model.model import Model
 from ..model.rounds import ByRound, Clock, Delivery, Rows, default_window, in_time
 from ..options import PerTrial
+from ..posteriors.base import observe, withdraw
 from .base import Belief, Known, make_posterior, successor
-from .conditioning import observe, withdraw
 
 DROPPED = -1  # in place of a point
 SELDOM_BEYOND = 3.0  # noise stds that hardly any value of Gaussian noise exceeds
@@ -59,9 +57,9 @@ class Censored(Belief):
         self.window, self._given, self._prior_std = window, reward_bound, model.prior_std
         self._bounding, self._largest = bounding, largest_shifted(model)
         self.noisy = noisy
-        self.clock = Clock.of(model.setting)
+        self.clock = Clock(model.setting.query_times)
         self._points = ByRound(num_trials)
-        self._since: Ints | None = None  # first round since each trial's restart, (B,); None is 0
+        self._since = np.zeros(num_trials, dtype=np.int64)  # first round since each trial's restart, (B,)
 
     def shifted(self, model: Model) -> Model:
         """Return the model with the prior mean that makes the value of a pending play 0."""
@@ -102,11 +100,10 @@ class Censored(Belief):
 
     def condition(self, now: int, rows: Rows, clock: Clock) -> None:
         """Count all plays as pending, then correct those with values; they enter the bias, and no others."""
-        if len(self._points) < now:  # a fresh belief
-            self._points.replace(np.full((now, len(self.rows)), DROPPED))
+        for _ in range(now - len(self._points)):  # of a fresh belief
+            self._points.append(np.full(len(self.rows), DROPPED))
         self._points.rows[rows.round, rows.trial] = rows.point
-        if self._since is not None:
-            np.minimum.at(self._since, rows.trial, rows.round)
+        np.minimum.at(self._since, rows.trial, rows.round)
         self._assume_pending(rows.trial, rows.point)
         super().condition(now, rows, clock)
 
@@ -124,9 +121,7 @@ class Censored(Belief):
         super().forget(trial)
         for i in trial.tolist():
             self._pending[i].clear()
-        since = np.zeros(len(self.rows), dtype=np.int64) if self._since is None else self._since.copy()
-        since[trial] = len(self._points)
-        self._since = since
+        self._since[trial] = len(self._points)
 
     def drop(self, trial: Ints, point: Ints, ago: Ints) -> None:
         counted = self._points.rows[-ago, trial] != DROPPED
@@ -168,7 +163,7 @@ class Censored(Belief):
         variance = np.maximum(self.std_posterior.variance_of(trial, point), 0.0) + self.noise_of(trial)
         std = np.sqrt(variance) * (point != DROPPED)
         std = std.reshape(recent, -1)
-        if self._since is not None:
+        if self._since.any():
             played = np.arange(len(self._points) - recent, len(self._points))
             std[played[:, None] < self._since] = 0.0
         return self.reward_bound / self._prior_std**2 * std.sum(axis=0)

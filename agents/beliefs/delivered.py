@@ -1,7 +1,5 @@
 """Beliefs that condition on feedback when it is delivered, at once, in sums, or by the age of its play."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -16,10 +14,10 @@ from ..model.model import Model
 from ..model.rounds import Clock, Delivery, Rows
 from ..options import PerTrial
 from ..posteriors import Posterior
+from ..posteriors.base import observe, waves
 from ..posteriors.fading import Discounted, Drifting, LastCounts, LastPlays, Wandering
 from ..posteriors.memory import ForgettingPosterior, Memory
 from .base import Belief, make_posterior
-from .conditioning import observe, waves
 
 STEPS = 40_000  # operations of a factorisation in the time of one pass over a window of plays
 Maker = Callable[[Gram, float], Memory]
@@ -69,14 +67,7 @@ class Gathered(Delivered):
     def mean_posterior(self, posterior: Posterior) -> None:
         self._posterior = posterior
 
-    @property
-    def std_posterior(self) -> Posterior:  # type: ignore[override]
-        """The posterior given all delivered values."""
-        return self.mean_posterior
-
-    @std_posterior.setter
-    def std_posterior(self, posterior: Posterior) -> None:
-        self._posterior = posterior
+    std_posterior = mean_posterior  # type: ignore[assignment]
 
     def receive(self, delivery: Delivery) -> None:
         """Sum up the values, at most one a trial at a time, as plays of these weights, (n,)."""
@@ -130,7 +121,7 @@ class Forgetful(Belief):
             raise ValueError("fit_mean must be False where older plays have less weight, got True")
         self._known = ForgettingPosterior(model.gram, model.noise_variance, memories)
         super().__init__(model, self._known, self._known)
-        self._clock, self._now = Clock.of(model.setting), -1
+        self._clock, self._now = Clock(model.setting.query_times), -1
 
     def play(self, point: Ints) -> None:
         """Begin a round: all observations become one round older."""

@@ -1,7 +1,5 @@
 """Elimination of arms at the ends of batches whose plays depend on no value, of drifting functions too."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
@@ -13,8 +11,8 @@ from ..model.defaults import rests_on_default
 from ..model.model import Model
 from ..model.rounds import Delivery
 from ..posteriors import Posterior
+from ..posteriors.base import observe
 from .base import make_posterior, successor
-from .conditioning import observe
 from .imputed import Hallucinated
 
 # From sigma and |a_x| to half-widths of a band for plays that were chosen without using values, (B, A) each.

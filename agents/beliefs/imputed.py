@@ -1,7 +1,5 @@
 """Beliefs that fill in pending feedback: posterior means, other values (Verma et al. 2022), or a draw."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -14,9 +12,9 @@ from bandit_envs.kernels.definite import pivoted_root
 from ..model.model import Model
 from ..model.rounds import Clock, Delivery, Rows, in_time
 from ..posteriors import Posterior, SufficientStatistics
+from ..posteriors.base import observe, reweigh, withdraw
 from .base import Belief, Known, Shift, make_posterior, successor
 from .censored import Censored
-from .conditioning import observe, reweigh, withdraw
 
 # Assumed value of a pending play of a trial, given the posterior of values delivered in time, in its units.
 FillIn = Callable[[Posterior, int, int], float]

@@ -1,7 +1,5 @@
 """The points at which beliefs and objectives are asked: all arms of a context, or any points of a box."""
 
-from __future__ import annotations
-
 import abc
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -11,9 +9,10 @@ import numpy as np
 from bandit_envs.basics.types import Bools, Floats, Ints
 from bandit_envs.problem.decisions import Decisions
 
+from ..posteriors.base import columns_at
 from .base import Belief, Ridge
 from .ridges import ObservationWeights, observation_weights_at
-from .surface import ONLY, Surface, keeping_plays, ridges_at
+from .surface import ONLY, Surface, keeping_plays
 
 
 class Joint(NamedTuple):
@@ -88,17 +87,32 @@ class Arms(Points):
         return belief.mean(self.context), belief.std(self.context)
 
     def known(self, belief: Belief) -> tuple[Floats, Floats]:
-        return belief.known_at(self.context)
+        known, cells = belief.known(), belief.cells(self.context)
+        mean, variance = known.posterior.mean_at(cells), known.posterior.variance_at(cells)
+        if np.any(known.prior_mean):
+            prior = np.broadcast_to(known.prior_mean, (len(self.context), known.posterior.gram.size))
+            mean = mean + columns_at(prior, cells)
+        return mean, np.sqrt(np.maximum(variance, 0.0))
 
     def joint(self, belief: Belief) -> Joint:
         std = np.sqrt(np.maximum(belief.mean_posterior.variance_at(None), 0.0))
-        return Joint(belief.known_at(self.context)[0], std, belief.mean_posterior.covariance)
+        return Joint(self.known(belief)[0], std, belief.mean_posterior.covariance)
 
     def ridges(self, belief: Belief) -> list[Ridge]:
-        return belief.ridges(self.context)
+        cells, bands = belief.cells(self.context), [self.band(belief)]
+        prior = 0.0 if belief.centred else belief.prior_mean_at(self.context)
+        for other in belief.others:
+            std = np.sqrt(np.maximum(other.variance_at(cells), 0.0))
+            bands.append((other.mean_at(cells) + prior, std))
+        return [Ridge(fit, *band) for fit, band in zip(belief.fits, bands, strict=True)]
 
     def observation_weights(self, belief: Belief) -> list[ObservationWeights]:
-        return [self._weights(belief, i, cells) for i, cells in enumerate(self.cells)]
+        found, gram = [], belief.mean_posterior.gram
+        for i, cells in enumerate(self.cells):
+            seen = belief.mean_posterior.statistics(i)
+            across, same = gram.between(seen.point, cells), seen.point[:, None] == cells
+            found.append(observation_weights_at(belief, i, seen, across, same))
+        return found
 
     def pending(self, belief: Belief) -> Bools:
         cells = belief.cells(self.context)
@@ -116,11 +130,6 @@ class Arms(Points):
 
     def largest(self, belief: Belief, values: Floats) -> Floats:
         return np.take_along_axis(values, self.cells, axis=1).max(axis=1)
-
-    def _weights(self, belief: Belief, trial: int, cells: Ints) -> ObservationWeights:
-        seen = belief.mean_posterior.statistics(trial)
-        across = belief.mean_posterior.gram.between(seen.point, cells)
-        return observation_weights_at(belief, trial, seen, across, seen.point[:, None] == cells)
 
 
 class Pairs(Points):
@@ -148,7 +157,10 @@ class Pairs(Points):
         return Joint(*self._predicted(surface), covariance)
 
     def ridges(self, belief: Belief) -> list[Ridge]:
-        return ridges_at(belief, self.features)
+        first = Surface.of(belief)
+        factors = [keeping_plays(other).factor(ONLY) for other in belief.others]
+        surfaces = [first, *(Surface(first.kernel, each, each, first.prior_mean) for each in factors)]
+        return [Ridge(fit, *self._predicted(each)) for fit, each in zip(belief.fits, surfaces, strict=True)]
 
     def observation_weights(self, belief: Belief) -> list[ObservationWeights]:
         seen, gram = belief.mean_posterior.statistics(ONLY), belief.mean_posterior.gram
@@ -157,12 +169,7 @@ class Pairs(Points):
         return [observation_weights_at(belief, ONLY, seen, across, _same(played, self.features))]
 
     def pending(self, belief: Belief) -> Bools:
-        plays = np.zeros(belief.std_posterior.gram.size)
-        for sign, each in (
-            (1.0, belief.std_posterior.statistics(ONLY)),
-            (-1.0, belief.mean_posterior.statistics(ONLY)),
-        ):
-            plays[each.point] += sign * each.plays
+        plays = belief.std_posterior.count_at(None)[ONLY] - belief.mean_posterior.count_at(None)[ONLY]
         pending = _same(belief.std_posterior.gram.points[plays > 0.0], self.features)
         return np.logical_or.reduce(pending, axis=0)[None]
 

@@ -5,8 +5,6 @@ its duels and the wins of i; the posterior is Laplace's (`posteriors.laplace`), 
 believes in no distribution, but in the set of all functions that are likely enough.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -19,9 +17,8 @@ from scipy.optimize import root_scalar
 from bandit_envs.basics.types import Floats, Ints
 
 from ..model.model import Model
-from ..posteriors.laplace import Clicks, Laplace, PlayedRows, laplace, mixture_band
+from ..posteriors.laplace import CLICKS, Laplace, PlayedRows, laplace, mixture_band
 
-LOGISTIC = Clicks()
 RIDGES = (-20.0, 20.0)  # least and largest logarithm of the weight of |w|^2 in a penalised likelihood
 GAP = 1e-5  # in log odds, of the largest difference within a likelihood set
 CLOSER = 30.0  # factor of the gap from one centre to the next
@@ -76,7 +73,7 @@ class Preferences:
     def fit(self) -> Laplace:
         """Return Laplace's Gaussian of the weights; it starts from the last one."""
         if self._fit is None:
-            self._fit = laplace(self.rows, LOGISTIC, self._start)
+            self._fit = laplace(self.rows, CLICKS, self._start)
             self._start = self._fit.weight
         return self._fit
 
@@ -89,7 +86,7 @@ class Preferences:
     def band(self, context: Ints, delta: float) -> Floats:
         """Return the half-widths of the mixture band of f_i - f_j, (A, A), for |f| <= B in all rounds."""
         bound = float(np.asarray(self.model.rkhs_bound))
-        found = mixture_band(self.fit, self.rows, LOGISTIC, bound, delta)
+        found = mixture_band(self.fit, self.rows, CLICKS, bound, delta)
         return np.sqrt(2.0 * found.beta) * between(found.factor, self.root[self._points(context)])
 
     def sample(self, context: Ints, rng: np.random.Generator) -> Floats:
@@ -179,7 +176,7 @@ class LikelihoodSet(Preferences):
         rows, likeliest = self.rows, self.likeliest
         least, nothing = _losses(rows, np.stack([likeliest, np.zeros_like(likeliest)])).tolist()
         if self._scale is None:
-            slack = float(np.log(1.0 / self._delta)) - least - self.fit.evidence_bound(rows, LOGISTIC)
+            slack = float(np.log(1.0 / self._delta)) - least - self.fit.evidence_bound(rows, CLICKS)
         else:
             slack = self._scale * float(np.sqrt(self._duels + 1.0))
         # As the loss is convex, it is at most half the slack above the least there.
@@ -191,13 +188,13 @@ class LikelihoodSet(Preferences):
 def _ridged(rows: PlayedRows, log_ridge: float) -> Floats:
     """Return argmin of the loss without prior + ridge |w|^2 / 2, (r,)."""
     scale = np.exp(-log_ridge / 2.0)
-    return scale * laplace(replace(rows, design=scale * rows.design), LOGISTIC).weight
+    return scale * laplace(replace(rows, design=scale * rows.design), CLICKS).weight
 
 
 def _losses(rows: PlayedRows, weights: Floats) -> Floats:
     """Return the negative log-likelihoods of several weights, (n, r) -> (n,)."""
     z = rows.offset + weights @ rows.design.T
-    return LOGISTIC.log_partition(z) @ rows.plays - z @ rows.total
+    return CLICKS.log_partition(z) @ rows.plays - z @ rows.total
 
 
 def _largest(ahead: Floats, rows: PlayedRows, norm: float, ceiling: float, start: Floats) -> Floats:
@@ -224,10 +221,10 @@ def _centred(ahead: Floats, rows: PlayedRows, norm: float, ceiling: float, weigh
 
     for _ in range(STEPS):
         z = rows.offset + weights @ rows.design.T
-        slope = (rows.plays * LOGISTIC.mean(z) - rows.total) @ rows.design
+        slope = (rows.plays * CLICKS.mean(z) - rows.total) @ rows.design
         likely = (ceiling - _losses(rows, weights))[:, None]
         near = (norm**2 - (weights**2).sum(axis=1))[:, None]
-        curvature = (rows.plays * LOGISTIC.curvature(z) / likely)[:, None, :]
+        curvature = (rows.plays * CLICKS.curvature(z) / likely)[:, None, :]
         hessian = (rows.design.T * curvature) @ rows.design
         hessian += 2.0 * identity / near[:, None]
         hessian += np.einsum("ar,as->ars", slope / likely, slope / likely)

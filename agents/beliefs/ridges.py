@@ -7,8 +7,6 @@ Over the u distinct points p of a trial, with n_p plays of mean y_p,
 so a change dy of one value of p moves the mean by c_p(x) dy / n_p.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
@@ -21,9 +19,8 @@ from ..model.defaults import SMALLEST_NOISE
 from ..model.model import Model
 from ..model.rounds import Delivery
 from ..posteriors import Posterior
-from ..posteriors.base import SufficientStatistics
+from ..posteriors.base import SufficientStatistics, observe, waves
 from .base import Belief, Fit, make_posterior
-from .conditioning import observe, waves
 from .delivered import Delivered
 
 RATIOS = (0.1, 0.3, 1.0, 3.0, 10.0)  # of Flynn & Reeb (2024)

@@ -1,10 +1,8 @@
 """Beliefs about costs: of limits, whether they are kept and which arms surely keep them; of plays."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -23,7 +21,6 @@ from .delivered import Delivered
 from .points import Points
 
 INFEASIBLE = -1e9  # worth, in prior stds, below that of all arms that are believed feasible
-Expands = Callable[["Safety", int, Ints], Bools]  # mask of a trial's arms (n,) that may certify others
 
 
 def log_feasibility(mean: Floats, std: Floats) -> Floats:
@@ -51,48 +48,35 @@ def mills_ratio(x: Floats) -> Floats:
         return math.sqrt(math.pi / 2.0) * erfcx(x / math.sqrt(2.0))
 
 
+@dataclass(frozen=True, eq=False)
 class Safety:
-    """The costs at the arms of each trial's context, in prior stds; properties are computed on access.
+    """The costs at the arms of each trial's context, in prior stds; properties are computed on access."""
 
-    Args:
-        costs: the belief about each cost, from delivered feedback alone.
-        width: w_j of each cost, (C, B).
-        safe_of: computes S, the mask of arms that may be played, (B, A); `settled_of` the mask of trials that
-            need not expand it any more, (B,), and `expands` that of safe arms that may certify others.
-        offered: the arms available in this round, (B, A); None for all.
-    """
-
-    def __init__(
-        self,
-        costs: Sequence[Belief],
-        context: Ints,
-        width: Floats,
-        shape: tuple[int, int],
-        safe_of: Callable[[Safety], Bools],
-        expands: Expands,
-        settled_of: Callable[[Safety], Bools],
-        offered: Bools | None = None,
-    ):
-        self.costs, self.context, self.width, self._shape = costs, context, width, shape
-        self._safe_of, self._expands, self._settled_of = safe_of, expands, settled_of
-        self._offered = offered
+    costs: Sequence[Belief]  # the belief about each cost, from delivered feedback alone
+    context: Ints  # (B,)
+    width: Floats  # (C, B) w_j of each cost
+    shape: tuple[int, int]  # (B, A)
+    safe_of: "Callable[[Safety], Bools]"  # computes S, the mask of arms that may be played, (B, A)
+    expands_of: "Callable[[Safety, int, Ints], Bools]"  # mask of safe arms (n,) that may certify others
+    settled_of: "Callable[[Safety], Bools]"  # mask of the trials that need not expand S any more, (B,)
+    offered: Bools | None = None  # (B, A) the arms available in this round; None for all
 
     @cached_property
     def safe(self) -> Bools:
         """S, the mask of safe arms, (B, A); never empty."""
-        return self._safe_of(self)
+        return self.safe_of(self)
 
     @cached_property
     def settled(self) -> Bools:
         """The trials that need not expand any more, (B,)."""
-        return self._settled_of(self)
+        return self.settled_of(self)
 
     @cached_property
     def playable(self) -> Bools:
         """The arms of S that are available in this round, (B, A); never empty."""
-        if self._offered is None:
+        if self.offered is None:
             return self.safe
-        playable = np.asarray(self.safe & self._offered)
+        playable = np.asarray(self.safe & self.offered)
         (stuck,) = np.logical_not(playable.any(axis=1)).nonzero()
         if len(stuck):
             trials = ", ".join(map(str, stuck.tolist()))
@@ -105,12 +89,14 @@ class Safety:
     @cached_property
     def mean(self) -> Floats:
         """Posterior means, (C, B, A)."""
-        return self._each([belief.mean(self.context) for belief in self.costs])
+        mean = [belief.mean(self.context) for belief in self.costs]
+        return np.reshape(mean, (len(mean), *self.shape))
 
     @cached_property
     def std(self) -> Floats:
         """Posterior stds, (C, B, A)."""
-        return self._each([belief.std(self.context) for belief in self.costs])
+        std = [belief.std(self.context) for belief in self.costs]
+        return np.reshape(std, (len(std), *self.shape))
 
     @property
     def upper(self) -> Floats:
@@ -129,38 +115,26 @@ class Safety:
 
     def upper_everywhere(self) -> Floats:
         """Return ug_j at the points of all contexts, (C, B, N); costs have no prior mean."""
-        centres, spreads = (
-            [getattr(each, name) for each in self.costs] for name in ("mean_posterior", "std_posterior")
-        )
-        mean = np.array([each.mean_at(None) for each in centres])
-        std = np.sqrt(np.maximum([each.variance_at(None) for each in spreads], 0.0))
+        mean = np.array([each.mean_posterior.mean_at(None) for each in self.costs])
+        std = np.sqrt(np.maximum([each.std_posterior.variance_at(None) for each in self.costs], 0.0))
         return mean + self.width[:, :, None] * std
 
     def expands(self, trial: int, arms: Ints) -> Bools:
         """Return where the best possible costs of a trial's safe arms certify an arm outside S, (n,)."""
-        return self._expands(self, trial, arms)
+        return self.expands_of(self, trial, arms)
 
     def covariance(self, j: int, trial: int, arms: Ints) -> Floats:
-        """Return a cost's posterior covariance between some arms and all, (n,) -> (n, A)."""
-        belief = self.costs[j]
-        cells = belief.cells(self.context)
+        """Return a cost's posterior covariance between some arms and all, (n,) -> (n, A); O(u^2 (n + A))."""
+        belief, posterior = self.costs[j], self.costs[j].std_posterior
+        seen, gram, cells = posterior.statistics(trial), posterior.gram, belief.cells(self.context)
         everywhere = np.arange(belief.decisions.num_arms) if cells is None else cells[trial]
-        return covariance(belief, trial, everywhere[arms], everywhere)
-
-    def _each(self, rows: list[Floats]) -> Floats:
-        return np.array(rows).reshape(len(rows), *self._shape)
-
-
-def covariance(belief: Belief, trial: int, rows: Ints, columns: Ints) -> Floats:
-    """Return one trial's posterior covariance between points, (n,) and (m,) -> (n, m); O(u^2 (n + m))."""
-    seen, gram = belief.std_posterior.statistics(trial), belief.std_posterior.gram
-    prior = gram.between(rows, columns)
-    if not len(seen.point):
-        return prior
-    among = gram.between(seen.point, seen.point)
-    among[np.diag_indices(len(among))] += belief.std_posterior.noise[trial] / seen.plays
-    explained = np.linalg.solve(among, gram.between(seen.point, columns))
-    return prior - gram.between(rows, seen.point) @ explained
+        prior = gram.between(everywhere[arms], everywhere)
+        if not len(seen.point):
+            return prior
+        among = gram.between(seen.point, seen.point)
+        among[np.diag_indices(len(among))] += posterior.noise[trial] / seen.plays
+        explained = np.linalg.solve(among, gram.between(seen.point, everywhere))
+        return prior - gram.between(everywhere[arms], seen.point) @ explained
 
 
 UNKNOWN = (0.0, 1.0)  # mean and std of ln k around the first observed cost, where nothing is published

@@ -15,9 +15,8 @@ L+'^-1 [0; z_s]. The mean over worlds of the improvement on max f_s is noisy exp
 Karrer, Ottoni & Bakshy 2019, Constrained Bayesian optimization with noisy experiments, section 4).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -30,10 +29,9 @@ from ..kernels.slopes import Linearised, linearise, prior_variance
 from ..posteriors import Posterior
 from ..posteriors.memory import ForgettingPosterior
 from ..posteriors.pairs import PairPosterior
-from ..posteriors.play_factor import Factor, MeanFactor, PlayFactor, StdFactor
-from .base import Belief, Ridge, Shift
+from ..posteriors.play_factor import Factor, PlayFactor
+from .base import Belief, Shift
 
-KEEPS_PLAYS = (PairPosterior, ForgettingPosterior)  # posteriors that can predict anywhere
 ONLY = 0  # index of the single trial of an agent on a box
 JITTER = 1e-8  # of the largest posterior variance of the points: the precision of a sampled value
 LEAST_JITTER = 1e-12  # of the prior variance, against rounding in a posterior covariance
@@ -58,34 +56,28 @@ class Means(NamedTuple):
     weights: Floats  # (k,) or (S, k)
 
 
+@dataclass(eq=False)
 class Surface:
     """Mean, std and their derivatives for one trial's belief; O(k^2) a point under k plays.
 
     There may be S beliefs, equally likely worlds, that share the std; a belief by itself is one world.
-
-    Args:
-        mean_factor, std_factor: the plays that determine the mean and the std.
-        observed: the plays with delivered values, where the mean has more.
-        noise: added to the variance, 0 for the std of the function itself.
     """
 
-    def __init__(
-        self,
-        kernel: Any,
-        mean_factor: MeanFactor,
-        std_factor: StdFactor,
-        prior_mean: float,
-        observed: Factor | None = None,
-        noise: float = 0.0,
-    ):
-        self.kernel, self.prior_mean = kernel, prior_mean
-        self.mean_factor, self.std_factor = mean_factor, std_factor
-        self.observed = cast(Factor, mean_factor) if observed is None else observed
-        self.noise = noise
-        self._variance: float | None = None  # of the prior, once known to be the same everywhere
+    kernel: Any
+    mean_factor: "Factor | NoiseFree | Means"  # the plays that determine the mean
+    std_factor: "Factor | NoiseFree"  # the plays that determine the std
+    prior_mean: float
+    delivered: Factor | None = None  # the plays with delivered values, where the mean has more
+    noise: float = 0.0  # added to the variance, 0 for the std of the function itself
+    _variance: float | None = None  # of the prior, once known to be the same everywhere
+
+    @property
+    def observed(self) -> Factor:
+        """The plays with delivered values."""
+        return cast(Factor, self.mean_factor) if self.delivered is None else self.delivered
 
     @classmethod
-    def of(cls, belief: Belief, known: bool = False) -> Surface:
+    def of(cls, belief: Belief, known: bool = False) -> "Surface":
         """Return the surface of a belief on a box, of one trial; raise a ValueError if it kept no plays.
 
         Args:
@@ -101,7 +93,7 @@ class Surface:
         noise, plays = float(belief.noise_of(belief.rows)[ONLY]), posterior.factor(ONLY)
         shift = belief.shift(ONLY)
         moved = plays if shift is None else _moved(posterior, plays, shift)
-        return cls(posterior.gram.kernel, moved, std_factor.factor(ONLY), mean, observed=plays, noise=noise)
+        return cls(posterior.gram.kernel, moved, std_factor.factor(ONLY), mean, delivered=plays, noise=noise)
 
     def mean(self, x: Floats) -> Floats:
         """Return the posterior mean in the only world, (n, D) -> (n,); O(k) a point."""
@@ -183,18 +175,9 @@ def _moved(posterior: Posterior, plays: Factor, shift: Shift) -> Means:
     return Means(np.vstack([plays.features, features]), np.concatenate([weights, shift.weight]))
 
 
-def ridges_at(belief: Belief, x: Floats) -> list[Ridge]:
-    """Return the posterior under each regularisation at points, (n, D)."""
-    first = Surface.of(belief)
-    factors = [keeping_plays(other).factor(ONLY) for other in belief.others]
-    surfaces = [first, *(Surface(first.kernel, each, each, first.prior_mean) for each in factors)]
-    bands = ((fit, *surface.predict(x)) for fit, surface in zip(belief.fits, surfaces, strict=True))
-    return [Ridge(fit, mean[None], std[None]) for fit, mean, std in bands]
-
-
 def keeping_plays(posterior: Posterior) -> PairPosterior | ForgettingPosterior:
     """Return the posterior itself, or raise a ValueError if it keeps a table of points instead of plays."""
-    if not isinstance(posterior, KEEPS_PLAYS):
+    if not isinstance(posterior, PairPosterior | ForgettingPosterior):
         raise ValueError(
             f"belief must keep its plays on a box, got one on {type(posterior).__name__}; make its posterior "
             "with agents.beliefs.base.make_posterior, or take ForgettingPosterior"
@@ -252,7 +235,7 @@ def _joined(plays: Floats, x: Floats) -> tuple[Floats, Ints]:
 def fantasies(surface: Surface, x: Floats, white: Floats) -> Worlds:
     """Return the worlds of a belief for distinct P, (m, D), and z, (S, m); O(k^2 + S k) a point."""
     factor, centre = NoiseFree(surface, x, white), surface.mean_factor
-    means: MeanFactor = factor
+    means: NoiseFree | Means = factor
     if centre is surface.std_factor:  # the mean's rows are among the factor's
         factor.weights[:, : len(centre.weights)] += centre.weights
     else:

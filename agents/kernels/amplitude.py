@@ -1,7 +1,5 @@
 """A kernel's amplitude, shape and smoothness, the kernel with shorter length-scales, and without contexts."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from dataclasses import replace
@@ -127,11 +125,9 @@ def order_of(kernel: Kernel) -> float:
 
 def shortened(kernel: Kernel, factor: float) -> Any:
     """Return the kernel with every length-scale, and its bounds, divided by a factor."""
-    given = kernel.get_params()
-    lengths = {name: _divided(given[name], factor) for name in given if name.endswith(LENGTH)}
-    bounds = {name: _divided(given[name], factor) for name in given if name.endswith(f"{LENGTH}_bounds")}
     same: Any = clone(kernel)
-    return same.set_params(**lengths, **bounds)
+    given, ends = kernel.get_params(), (LENGTH, f"{LENGTH}_bounds")
+    return same.set_params(**{name: _divided(given[name], factor) for name in given if name.endswith(ends)})
 
 
 def has_length_scale(kernel: Kernel) -> bool:

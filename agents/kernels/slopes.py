@@ -10,8 +10,6 @@ two matrix products for a stationary kernel, and sum_ij w_ij dK_ij/dtheta, littl
 (benchmarks/box_optimisation.py has figures). Both compose through sums and products.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -27,34 +25,31 @@ from bandit_envs.kernels.kernels import OnColumns
 STEP = 1e-6  # of finite differences, in units of the largest feature; the error is of the order 1e-10
 
 
-class Form(NamedTuple):
-    """A kernel at some squared scaled distances."""
-
-    values: Floats  # h(q)
-    slope: Floats  # c = 2 h'(q); 0 at the kink of the Matern kernel of order 1/2
+# h(q) and c = 2 h'(q) at squared scaled distances; c is 0 at the kink of the Matern kernel of order 1/2.
+Form = Callable[[Floats], tuple[Floats, Floats]]
 
 
-def squared_exponential(q: Floats) -> Form:
+def squared_exponential(q: Floats) -> tuple[Floats, Floats]:
     """exp(-q / 2)."""
     values = np.exp(-0.5 * q)
-    return Form(values, -values)
+    return values, -values
 
 
-def matern_one_half(q: Floats) -> Form:
+def matern_one_half(q: Floats) -> tuple[Floats, Floats]:
     """exp(-s), s = sqrt q."""
     s = np.sqrt(q)
     values = np.exp(-s)
-    return Form(values, -np.divide(values, s, out=np.zeros_like(s), where=s > 0.0))
+    return values, -np.divide(values, s, out=np.zeros_like(s), where=s > 0.0)
 
 
-def matern_three_halves(q: Floats) -> Form:
+def matern_three_halves(q: Floats) -> tuple[Floats, Floats]:
     """(1 + a) exp(-a), a = sqrt(3 q)."""
     a = np.sqrt(3.0 * q)
     decay = np.exp(-a)
-    return Form((1.0 + a) * decay, -3.0 * decay)
+    return (1.0 + a) * decay, -3.0 * decay
 
 
-def matern_five_halves(q: Floats) -> Form:
+def matern_five_halves(q: Floats) -> tuple[Floats, Floats]:
     """(1 + a + a^2 / 3) exp(-a), a = sqrt(5 q); in place, which on large tables is twice as fast."""
     a = np.sqrt(5.0 * q)
     decay = np.exp(-a)
@@ -65,10 +60,10 @@ def matern_five_halves(q: Floats) -> Form:
     values *= decay
     slope *= -5.0 / 3.0
     slope *= decay
-    return Form(values, slope)
+    return values, slope
 
 
-MATERN: dict[float, Callable[[Floats], Form]] = {
+MATERN: dict[float, Form] = {
     0.5: matern_one_half,
     1.5: matern_three_halves,
     2.5: matern_five_halves,
@@ -76,7 +71,7 @@ MATERN: dict[float, Callable[[Floats], Form]] = {
 }
 
 
-def form_of(kernel: Kernel) -> Callable[[Floats], Form] | None:
+def form_of(kernel: Kernel) -> Form | None:
     """Return a stationary kernel as a function of q, or None for kernels without a formula here.
 
     Types are compared exactly, because a derived class may compute something else.
@@ -95,11 +90,11 @@ def squared_distances(x: Floats, y: Floats, length_scale: Floats | float) -> Flo
     return np.asarray(cdist(x / length_scale, y / length_scale, "sqeuclidean"), dtype=np.float64)
 
 
-def _rational_quadratic(q: Floats, alpha: float) -> Form:
+def _rational_quadratic(q: Floats, alpha: float) -> tuple[Floats, Floats]:
     """(1 + q / (2 alpha))^-alpha."""
     base = 1.0 + q / (2.0 * alpha)
     values = base**-alpha
-    return Form(values, -values / base)
+    return values, -values / base
 
 
 def _none(weight: Floats) -> Floats:
@@ -114,14 +109,19 @@ class Linearised(NamedTuple):
     in_theta: Callable[[Floats], Floats] = _none  # symmetric weights (n, n) -> sum_ij w dK/dtheta, (p,)
 
 
-def linearise(kernel: Kernel, x: Floats, plays: Floats) -> Linearised:
-    """Return a kernel between distinct points, (n, D) and (k, D), analytic where its form is known."""
-    return _linearised(kernel, x, plays, False)
+def linearise(kernel: Any, x: Floats, plays: Floats, own: bool = False) -> Linearised:
+    """Return a kernel between distinct points, (n, D) and (k, D), analytic where its form is known.
+
+    With `own` it is that of the same points among themselves.
+    """
+    if type(kernel) in RULES:
+        return RULES[type(kernel)](kernel, x, plays, own)
+    return _stationary(kernel, x, plays) if form_of(kernel) else _other(kernel, x, plays, own)
 
 
 def in_theta(kernel: Kernel, x: Floats) -> tuple[Floats, Callable[[Floats], Floats]]:
     """Return the covariance of points, (n, D), and its derivatives, by a formula or else by scikit-learn."""
-    values, _, slopes = _linearised(kernel, x, x, True)
+    values, _, slopes = linearise(kernel, x, x, own=True)
     return values, slopes
 
 
@@ -131,13 +131,6 @@ def prior_variance(kernel: Kernel, x: Floats) -> tuple[Floats, Floats]:
     if kernel.is_stationary():
         return variance, np.zeros_like(x)
     return variance, linearise(kernel, x, x).gradient(2.0 * np.eye(len(x)))
-
-
-def _linearised(kernel: Any, x: Floats, plays: Floats, own: bool) -> Linearised:
-    """Return a kernel between distinct points, or with `own` of the same points among themselves."""
-    if type(kernel) in RULES:
-        return RULES[type(kernel)](kernel, x, plays, own)
-    return _stationary(kernel, x, plays) if form_of(kernel) else _other(kernel, x, plays, own)
 
 
 def _stationary(kernel: Any, x: Floats, plays: Floats) -> Linearised:
@@ -196,7 +189,7 @@ def _linear(kernel: Any, x: Floats, plays: Floats, own: bool) -> Linearised:
 
 
 def _sum(kernel: Any, x: Floats, plays: Floats, own: bool) -> Linearised:
-    first, second = (_linearised(part, x, plays, own) for part in (kernel.k1, kernel.k2))
+    first, second = (linearise(part, x, plays, own) for part in (kernel.k1, kernel.k2))
     return Linearised(
         first.values + second.values,
         lambda weight: first.gradient(weight) + second.gradient(weight),
@@ -206,10 +199,10 @@ def _sum(kernel: Any, x: Floats, plays: Floats, own: bool) -> Linearised:
 
 def _product(kernel: Any, x: Floats, plays: Floats, own: bool) -> Linearised:
     if type(kernel.k1) is kernels.ConstantKernel:
-        return _scaled(kernel.k1, _linearised(kernel.k2, x, plays, own))
+        return _scaled(kernel.k1, linearise(kernel.k2, x, plays, own))
     if type(kernel.k2) is kernels.ConstantKernel and not own:  # hyperparameters have an order
         return _scaled(kernel.k2, linearise(kernel.k1, x, plays))
-    first, second = (_linearised(part, x, plays, own) for part in (kernel.k1, kernel.k2))
+    first, second = (linearise(part, x, plays, own) for part in (kernel.k1, kernel.k2))
 
     def split(weight: Floats) -> tuple[Floats, Floats]:
         return weight * second.values, weight * first.values
@@ -246,7 +239,7 @@ def _power(kernel: Any, x: Floats, plays: Floats, own: bool) -> Linearised:
 
 def _on_columns(kernel: Any, x: Floats, plays: Floats, own: bool) -> Linearised:
     columns = list(kernel.columns)
-    inner = _linearised(kernel.kernel, x[:, columns], plays[:, columns], own)
+    inner = linearise(kernel.kernel, x[:, columns], plays[:, columns], own)
 
     def gradient(weight: Floats) -> Floats:
         slope = np.zeros_like(x)

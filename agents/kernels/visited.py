@@ -1,7 +1,5 @@
 """The points that one trial has played on a box, numbered, and the prior covariance on them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -39,7 +37,7 @@ class Visited:
             self.size += 1
         return found
 
-    def gram(self, kernel: Any) -> VisitedGram:
+    def gram(self, kernel: Any) -> "VisitedGram":
         """Return the prior covariance of a kernel on the points, which grows as they do."""
         return VisitedGram(kernel, self)
 

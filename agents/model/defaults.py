@@ -1,7 +1,5 @@
 """The options of a model, and defaults where the setting withholds something; tables mark default bounds."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import fields, is_dataclass
 from typing import Any, TypedDict
@@ -144,21 +142,20 @@ def rests_on_default(part: Any) -> bool:
 
 
 def assumed_noise(
+    setting: Setting,
+    kernel: Kernel,
+    white: float,
     std: PerTrial | None,
     variance: PerTrial | str | None,
-    *,
-    white: float,
-    published: PerTrial | None,
-    prior_std: float,
-    growth: float = 1.0,
-    usual: float = DEFAULT_NOISE_STD,
+    usual: float,
 ) -> tuple[PerTrial, PerTrial]:
     """Return R and lambda of the given noise, else of a WhiteKernel, else the published, else a default one.
 
     Lambda is by default R squared, but at least 1e-6 of the prior variance; "smoothness" is that times
-    `growth`, see `growth_by_smoothness`. `white` is the variance of the user's WhiteKernel, 0 for none,
-    `prior_std` the largest one, and `usual` the default R in units of that.
+    `growth_by_smoothness`. `white` is the variance of the user's WhiteKernel, 0 for none, and `usual` the
+    default R in units of the largest prior std.
     """
+    prior_std = largest_prior_std(kernel, setting.decisions.points)
     tied = False
     if isinstance(variance, str):
         require_choice("noise_variance", variance, (SMOOTHNESS,))
@@ -168,11 +165,11 @@ def assumed_noise(
         require_same_noise("noise_variance", variance, white)
         std, variance = float(np.sqrt(white)), None if tied else white
     if std is None:
-        std = usual * prior_std if published is None else published
+        std = usual * prior_std if setting.noise_std is None else setting.noise_std
     require_not_negative("noise_std", std, "it is the standard deviation of the noise")
     SQUARED_STD.require("noise_std", std)
     if variance is None:
-        factor = growth if tied else 1.0
+        factor = growth_by_smoothness(kernel, setting.pairs_width, setting.horizon) if tied else 1.0
         return std, factor * np.maximum(np.square(std), NOISE_FLOOR * prior_std**2)
     require_noise_variance(variance, prior_std)
     return std, variance

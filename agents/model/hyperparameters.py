@@ -14,8 +14,6 @@ If a constant mean is learnt too, its optimum for given kernel and noise has the
 1'C^-1 m / 1'C^-1 1; the derivatives in the others are then those at that optimum.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, fields
 from functools import partial
@@ -40,42 +38,6 @@ NOISE_BOUNDS = (1e-6, 1e2)  # of the prior variance
 RESTART_FACTOR = 10.0  # a restart is within this factor of the model's own values
 
 
-class Spreads(NamedTuple):
-    """Stds of the logarithms of hyperparameters around their first values; infinite for no prior.
-
-    Without a prior a fit may explain few values without any noise, and many without a trend by a constant.
-    """
-
-    length_scale: float = np.inf
-    amplitude: float = np.inf  # of the prior variance
-    noise: float = np.inf  # of its variance; 0 keeps a known noise
-
-
-NO_PRIOR = Spreads()
-
-
-@dataclass(frozen=True, eq=False)
-class LogNormalPrior:
-    """log h ~ N(log h_0, spread^2) for every hyperparameter h that has a spread, and flat in the others."""
-
-    centre: Floats  # logarithms of the hyperparameters, the noise variance last, (p,)
-    precision: Floats  # 1 / spread^2, (p,)
-
-    @classmethod
-    def of(cls, kernel: Kernel, centre: Floats, spreads: Spreads) -> LogNormalPrior:
-        """Return the prior of a kernel and a noise; fixed hyperparameters need none."""
-        named = {"length_scale": spreads.length_scale, "constant_value": spreads.amplitude}
-        free = [(each.name.rpartition("__")[2], each) for each in kernel.hyperparameters if not each.fixed]
-        stds = [np.full(each.n_elements, named.get(name, np.inf)) for name, each in free]
-        spread = np.concatenate([*stds, [spreads.noise]])
-        return cls(np.array(centre), 1.0 / np.where(spread > 0.0, spread, np.inf) ** 2)
-
-    def __call__(self, theta: Floats) -> tuple[float, Floats]:
-        """Return -log p up to a constant, and its gradient, (p,)."""
-        gap = theta - self.centre
-        return 0.5 * float(self.precision @ gap**2), self.precision * gap
-
-
 class Sample(NamedTuple):
     """Noisy values of a function, condensed to their distinct points."""
 
@@ -87,7 +49,7 @@ class Sample(NamedTuple):
     log_weights: float  # sum of all log w
 
     @classmethod
-    def of(cls, features: Floats, point: Ints, value: Floats, weight: Floats | None = None) -> Sample:
+    def of(cls, features: Floats, point: Ints, value: Floats, weight: Floats | None = None) -> "Sample":
         """Condense values of points, (n,), whose features are rows of (N, d), as for `Fitter.fit`."""
         distinct, place = np.unique(point, return_inverse=True)
         each = np.ones(len(point)) if weight is None else weight
@@ -98,16 +60,13 @@ class Sample(NamedTuple):
         return cls(features[distinct], plays, mean, scatter, len(point) - len(distinct), log_weights)
 
 
-class Likelihood(NamedTuple):
-    """-log p of some hyperparameters, its gradient, and the most likely constant mean under them."""
+def likelihood(
+    theta: Floats, kernel: Any, sample: Sample, with_mean: bool = False
+) -> tuple[float, Floats, float]:
+    """Return -log p, its gradient in theta, (p + 1,), and the most likely constant mean, 0 if none is learnt.
 
-    loss: float
-    slopes: Floats  # (p + 1,)
-    centre: float  # 0 where no mean is learnt
-
-
-def likelihood(theta: Floats, kernel: Any, sample: Sample, with_mean: bool = False) -> Likelihood:
-    """Return -log p, infinite where the covariance has no factor, its gradient in theta, and the mean."""
+    Where the covariance has no factor -log p is infinite.
+    """
     noise, n = math.exp(theta[-1]), sample.plays
     covariance, pull_back = in_theta(with_theta(kernel, theta[:-1]), sample.features)
     covariance = covariance.copy()  # the kernel may keep a reference
@@ -115,7 +74,7 @@ def likelihood(theta: Floats, kernel: Any, sample: Sample, with_mean: bool = Fal
     covariance.ravel()[diagonal] += noise / n
     upper, failed = dpotrf(covariance.T, lower=0, clean=1, overwrite_a=1)  # L', in place of C
     if failed:
-        return Likelihood(math.inf, np.zeros(len(theta)), 0.0)
+        return math.inf, np.zeros(len(theta)), 0.0
     centre = 0.0
     if with_mean:
         ones = _solve(upper, np.ones(len(n)))
@@ -136,7 +95,7 @@ def likelihood(theta: Floats, kernel: Any, sample: Sample, with_mean: bool = Fal
     gradient = np.empty(len(theta))
     gradient[:-1] = 0.5 * pull_back(pull)
     gradient[-1] = 0.5 * ((own * noise / n).sum() - repeats + sample.scatter / noise)
-    return Likelihood(-float(log_p), -gradient, centre)
+    return -float(log_p), -gradient, centre
 
 
 def _solve(upper: Floats, values: Floats) -> Floats:
@@ -162,17 +121,14 @@ class Learning(Checked):
     noise_spread: Annotated[float, not_negative("inf is for no prior", infinite=True)] = math.inf
 
     @property
-    def spreads(self) -> Spreads:
-        """Stds of the prior on all hyperparameters."""
-        return Spreads(self.spread, self.amplitude_spread, self.noise_spread)
-
-    @property
     def latest(self) -> slice:
         """The latest values, as many as a fit uses."""
         return slice(None if self.most is None else -self.most, None)
 
     @classmethod
-    def asked(cls, every: int | None, spread: float | None, usual: float, **options: Any) -> Learning | None:
+    def asked(
+        cls, every: int | None, spread: float | None, usual: float, **options: Any
+    ) -> "Learning | None":
         """Return the requested learning, by default of the `usual` spread; None, if it is off, as is 0."""
         if every:
             with written_as(
@@ -185,6 +141,19 @@ class Learning(Checked):
             if value is not (default := getattr(cls, name)):
                 require_left_out(f"fit_{name}", value, default, "without refit_every", remedy)
         return None
+
+
+def prior_precision(kernel: Kernel, learning: Learning) -> Floats:
+    """Return 1 / spread^2 of each free hyperparameter and of the noise variance, (p + 1,), 0 without a prior.
+
+    log h ~ N(log h_0, spread^2) around the first value h_0 of a hyperparameter. Without a prior a fit may
+    explain few values without any noise, and many without a trend by a constant.
+    """
+    named = {"length_scale": learning.spread, "constant_value": learning.amplitude_spread}
+    free = [(each.name.rpartition("__")[2], each) for each in kernel.hyperparameters if not each.fixed]
+    stds = [np.full(each.n_elements, named.get(name, np.inf)) for name, each in free]
+    spread = np.concatenate([*stds, [learning.noise_spread]])
+    return 1.0 / np.where(spread > 0.0, spread, np.inf) ** 2
 
 
 class Hyperparameters(NamedTuple):
@@ -200,7 +169,7 @@ class Fitter:
 
     The optimiser works with values in prior stds, and amplitude and noise in prior variances: its start and
     end have no unit. For units that are a power of two apart its steps are identical, else equal up to
-    rounding. A kernel without an amplitude is given one; for `spreads` see `LogNormalPrior`.
+    rounding. A kernel without an amplitude is given one; of `learning` it reads the spreads of the prior.
     """
 
     def __init__(
@@ -208,8 +177,8 @@ class Fitter:
         kernel: Any,
         noise_variance: float,
         prior_variance: float,
+        learning: Learning,
         with_mean: bool = False,
-        spreads: Spreads = NO_PRIOR,
     ):
         self._kernel, self._with_mean = with_amplitude(kernel), with_mean
         self._variance, self._prior_std = prior_variance, math.sqrt(prior_variance)
@@ -219,11 +188,11 @@ class Fitter:
         bounds = self._in_units.bounds.reshape(-1, 2)
         self._bounds = np.vstack([bounds, np.log(NOISE_BOUNDS)])  # (p + 1, 2) logarithms
         noise = math.log(noise_variance / prior_variance)
-        if spreads.noise == 0:
+        if learning.noise_spread == 0:  # the noise is known
             self._bounds[-1] = noise
         self._first = self._clip(np.append(self._in_units.theta, noise))
         self.latest = self._first  # kernel and noise of the last fit, in prior stds, as logarithms, (p + 1,)
-        self._prior = LogNormalPrior.of(self._in_units, self._first, spreads)
+        self._precision = prior_precision(self._in_units, learning)
 
     def fit(
         self,
@@ -254,7 +223,7 @@ class Fitter:
         theta, height = min(found, key=lambda each: each[1])
         if not (math.isfinite(height) and np.isfinite(theta).all()):
             return None
-        centre = likelihood(theta, self._in_units, sample, self._with_mean).centre
+        *_, centre = likelihood(theta, self._in_units, sample, self._with_mean)
         return self.take(theta, centre * self._prior_std)
 
     def take(self, theta: Floats, centre: float) -> Hyperparameters:
@@ -272,8 +241,8 @@ class Fitter:
 
     def _loss(self, sample: Sample, theta: Floats) -> tuple[float, Floats]:
         loss, slopes, _ = likelihood(theta, self._in_units, sample, self._with_mean)
-        more, steeper = self._prior(theta)
-        return loss + more, slopes + steeper
+        gap = theta - self._first
+        return loss + 0.5 * float(self._precision @ gap**2), slopes + self._precision * gap
 
     def _clip(self, theta: Floats) -> Floats:
         return np.clip(theta, self._bounds[:, 0], self._bounds[:, 1])

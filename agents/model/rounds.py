@@ -1,7 +1,5 @@
 """Delays in rounds or in units of time, tables of one row a round, and rows of a trial's record."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -40,16 +38,9 @@ class ByRound:
         self._rows[self._used] = row
         self._used += 1
 
-    def replace(self, rows: np.ndarray) -> None:
-        """Replace the rows of all rounds so far, (T, B)."""
-        self._rows, self._used = np.concatenate([rows, self._rows[:1]]), len(rows)
-
 
 class Delivery(NamedTuple):
-    """What was delivered of n plays; trials ascend and may repeat.
-
-    Beliefs and incumbents take the objective's values in place of the rewards.
-    """
+    """Delivered plays, n; trials ascend and may repeat. Beliefs and incumbents take values as rewards."""
 
     trial: Ints
     point: Ints
@@ -59,15 +50,11 @@ class Delivery(NamedTuple):
     cost: Floats  # (n, C)
     weight: Floats | None = None  # how many plays of the model's noise each counts as; None where unpublished
 
-    def where(self, kept: Bools) -> Delivery:
+    def where(self, kept: Bools) -> "Delivery":
         """Return some of the plays."""
         trial, point, rounds, delay, reward, cost, weight = self
         own = None if weight is None else weight[kept]
         return Delivery(trial[kept], point[kept], rounds[kept], delay[kept], reward[kept], cost[kept], own)
-
-    def with_values(self, value: Floats) -> Delivery:
-        """Return the plays with other values in place of the rewards, (n,)."""
-        return self._replace(reward=value)
 
     @classmethod
     def of_values(
@@ -77,7 +64,7 @@ class Delivery(NamedTuple):
         value: Floats,
         weight: Floats | None = None,
         delay: Ints | Floats | None = None,
-    ) -> Delivery:
+    ) -> "Delivery":
         """Return values without costs, (n,) each, by default delivered in the round of their play."""
         at_once = np.zeros_like(point)
         delay = at_once if delay is None else delay
@@ -95,16 +82,16 @@ class Rows(NamedTuple):
     cost: Floats  # (n, C)
     weight: Floats  # how many plays of the model's noise it counts as, NaN where that is not published
 
-    def where(self, kept: Bools | slice) -> Rows:
+    def where(self, kept: Bools | slice) -> "Rows":
         """Return some of the rows."""
         return Rows._make(each[kept] for each in self)
 
     @property
-    def delivered(self) -> Rows:
+    def delivered(self) -> "Rows":
         """The rows whose feedback was delivered."""
         return self.where(self.arrived > PENDING)
 
-    def delivery(self, clock: Clock) -> Delivery:
+    def delivery(self, clock: "Clock") -> Delivery:
         """Return what was delivered of the rows."""
         trial, point, rounds, arrived, reward, cost, weight = self.delivered
         withheld = np.isnan(weight)
@@ -112,7 +99,7 @@ class Rows(NamedTuple):
         return Delivery(trial, point, rounds, clock.delay(rounds, arrived), reward, cost, own)
 
     @property
-    def undelivered(self) -> Rows:
+    def undelivered(self) -> "Rows":
         """The rows as if no feedback had been delivered yet."""
         return self._replace(arrived=np.full_like(self.arrived, PENDING))
 
@@ -127,16 +114,13 @@ def default_window(setting: Setting) -> float:
 
     It is in rounds, or in units of time where the setting publishes query times, and at most `max_delay`.
     """
-    clock = Clock.of(setting)
+    clock = Clock(setting.query_times)
     longest = clock.span(setting.max_delay)
     return longest if setting.delay is None else min(clock.seen(setting.delay.quantile(LATE)), longest)
 
 
 def shares_of_rounds(law: Delay, longest: int) -> Floats:
-    """Return the shares of feedback that take k = 0, 1, ... rounds, at most `longest`, (K,).
-
-    They are estimated by draws of laws without a formula.
-    """
+    """Return the shares of feedback that take k = 0, 1, ..., `longest` rounds, (K,), by formula or draws."""
     delivered = law.delivered_by(np.arange(longest + 1, dtype=np.float64))
     if delivered is not None:
         return np.trim_zeros((1.0 - law.lost) * np.diff(delivered, prepend=0.0), "b")
@@ -149,11 +133,6 @@ class Clock:
     """Measures delays in rounds, or in the units of the published query times (Verma 2022, Appendix A.4)."""
 
     times: Floats | None = None  # start of each round, (T,); None measures in rounds
-
-    @classmethod
-    def of(cls, setting: Setting) -> Clock:
-        """Return the clock of a published setting."""
-        return cls(setting.query_times)
 
     def delay(self, played: Ints, now: int | Ints) -> Ints | Floats:
         """Return the delays of feedback delivered after round `now`, (n,); `now` may be (n,) too.

@@ -9,8 +9,6 @@ since a variance only falls. With r_x = r_1 (x) r' of a product of kernels and d
 most |D'r_1| |r'|. Slabs are computed in the order of their bounds, until none can hold the best.
 """
 
-from __future__ import annotations
-
 from collections import deque
 
 import numpy as np
@@ -23,10 +21,7 @@ LATEST = 8  # plays that bring a slab's variance up to date; computing it anew c
 
 
 class BandSearch:
-    """Searches the posterior of one trial of this mean and variance, (N,) each, and of what was noted since.
-
-    `factors` are R, at least two.
-    """
+    """Searches the posterior of one trial of this mean and variance, (N,) each, and two factors R or more."""
 
     def __init__(self, factors: Kronecker, mean: Floats, variance: Floats):
         self._slabs = factors.divided(SLABS)

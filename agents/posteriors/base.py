@@ -1,15 +1,15 @@
-"""The protocol of a Gaussian-process posterior, and the counts and sums that it rests on."""
-
-from __future__ import annotations
+"""The protocol of a Gaussian-process posterior, the counts and sums that it rests on, and their changes."""
 
 import abc
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.kernels.gram import Gram
+
+ROUNDING = 1e-9  # of a weight: rounding error left by removed plays
 
 
 class SufficientStatistics(NamedTuple):
@@ -20,18 +20,18 @@ class SufficientStatistics(NamedTuple):
     total: Floats  # (u,) sums of the values
 
     @classmethod
-    def none(cls) -> SufficientStatistics:
+    def none(cls) -> "SufficientStatistics":
         """Return the statistics of no plays."""
         return cls(np.empty(0, dtype=np.int64), np.empty(0), np.empty(0))
 
     @classmethod
-    def of(cls, plays: Floats, total: Floats) -> SufficientStatistics:
+    def of(cls, plays: Floats, total: Floats) -> "SufficientStatistics":
         """Return the statistics of counts and sums of all points, (N,) each."""
         (point,) = plays.nonzero()
         return cls(point, plays[point], total[point])
 
     @classmethod
-    def merge(cls, point: Ints, plays: Floats, total: Floats) -> SufficientStatistics:
+    def merge(cls, point: Ints, plays: Floats, total: Floats) -> "SufficientStatistics":
         """Return the statistics of entries in which points may repeat, (k,) each."""
         distinct, place = np.unique(point, return_inverse=True)
         all_plays, all_total = np.zeros(len(distinct)), np.zeros(len(distinct))
@@ -163,3 +163,49 @@ class Posterior(abc.ABC):
 def columns_at(table: Floats, cells: Ints | None) -> Floats:
     """Return a table (B, N) at some points of each trial, (B, A); None for all."""
     return table if cells is None else np.take_along_axis(table, cells, axis=1)
+
+
+def observe(target: Posterior, trial: Ints, point: Ints, value: Floats, weight: Floats | None = None) -> None:
+    """Condition on observations, (n,) each, that count as so many plays; trials ascend and may repeat."""
+    if weight is None and len(trial) == 1:  # the common case: a single trial without delays
+        target.observe(trial, point, value)
+        return
+    for wave in waves(trial):
+        if weight is None:
+            target.observe(trial[wave], point[wave], value[wave])
+        else:
+            target.observe_sums(trial[wave], point[wave], weight[wave], weight[wave] * value[wave])
+
+
+def withdraw(
+    target: Posterior, trial: Ints, point: Ints, value: Floats, weight: Floats | None = None
+) -> None:
+    """Remove observations, (n,) each; trials may repeat. The posterior is rebuilt from the others."""
+    plays = np.ones(len(trial)) if weight is None else weight
+    for i in np.unique(trial).tolist():
+        seen, mine = target.statistics(i), trial == i
+        left = SufficientStatistics.merge(
+            np.concatenate([seen.point, point[mine]]),
+            np.concatenate([seen.plays, -plays[mine]]),
+            np.concatenate([seen.total, -plays[mine] * value[mine]]),
+        )
+        here = left.plays > ROUNDING * seen.plays
+        target.condition_on(i, SufficientStatistics(left.point[here], left.plays[here], left.total[here]))
+
+
+def reweigh(target: Posterior, trial: Ints, point: Ints, before: Floats | None, after: Floats) -> None:
+    """Change the weights of plays of value 0, from `before` (1 for None) to `after`, (n,) each."""
+    more = after - (1.0 if before is None else before)
+    rise, fall = more > ROUNDING * after, more < -ROUNDING * after
+    observe(target, trial[rise], point[rise], np.zeros(rise.sum()), more[rise])
+    withdraw(target, trial[fall], point[fall], np.zeros(fall.sum()), -more[fall])
+
+
+def waves(trial: Ints) -> Iterator[Ints | slice]:
+    """Split ascending rows into groups in which no trial repeats."""
+    if len(trial) < 2 or (trial[1:] > trial[:-1]).all():
+        yield slice(None)
+        return
+    rank = np.arange(len(trial)) - np.searchsorted(trial, trial)
+    for k in range(int(rank.max()) + 1):
+        yield (rank == k).nonzero()[0]

@@ -1,4 +1,4 @@
-"""The posterior computed afresh from counts and sums, and the factor of plays that posteriors share.
+"""The factor of plays that posteriors share, and triangular systems.
 
 n plays of one point are equivalent to one observation of their mean with noise lambda / n. So with X
 the u distinct points played, L L' = K_XX + diag(lambda / n) and V = L^-1 K_X,
@@ -6,10 +6,7 @@ the u distinct points played, L L' = K_XX + diag(lambda / n) and V = L^-1 K_X,
     Sigma = K - V'V,    mu = V' L^-1 (b / n)_X,    gain = sum log diag(L) + 1/2 sum log(n / lambda).
 """
 
-from __future__ import annotations
-
 import math
-from typing import NamedTuple
 from weakref import WeakKeyDictionary, ref
 
 import numpy as np
@@ -23,43 +20,11 @@ from ..kernels.visited import VisitedGram
 
 (_trsm,) = get_blas_funcs(("trsm",), dtype=np.float64)
 (_trtrs,) = get_lapack_funcs(("trtrs",), dtype=np.float64)
-_latest: WeakKeyDictionary[Gram | VisitedGram, tuple[bytes, ref[Triangle]]] = WeakKeyDictionary()
+_latest: "WeakKeyDictionary[Gram | VisitedGram, tuple[bytes, ref[Triangle]]]" = WeakKeyDictionary()
 
 FIRST_CAPACITY = 64  # rows
 GROWTH = 8  # an eighth more whenever they are full: L takes their square
 BLOCK = 128  # rows of L that have an inverse of their own on a box
-
-
-class CondensedPlays(NamedTuple):
-    """One trial's posterior and the factor that it was computed from."""
-
-    point: Ints  # (u,) distinct points played, ascending
-    triangle: Floats  # (u, u) L, lower
-    factor: Floats  # (u, N) V
-    mean: Floats  # (N,)
-    variance: Floats  # (N,)
-    gain: float
-
-
-def condense(gram: Gram, noise: float, count: Floats, total: Floats) -> CondensedPlays:
-    """Return the posterior of one trial from its counts and sums, (N,) each; O(u^2 N).
-
-    n plays of one point are one observation of their mean with noise lambda / n. So with X the u distinct
-    points played, L L' = K_XX + diag(lambda / n) and V = L^-1 K_X,
-
-        Sigma = K - V'V,    mu = V' L^-1 (b / n)_X,    gain = sum log diag(L) + 1/2 sum log(n / lambda).
-    """
-    point = count.nonzero()[0]
-    plays = count[point]
-    factor = gram.columns(point)
-    covariance = factor[:, point]
-    covariance[np.diag_indices(len(point))] += noise / plays
-    triangle = np.asarray(np.linalg.cholesky(covariance), dtype=np.float64)
-    solve_rows(triangle, factor)
-    innovation = solve_vector(triangle, total[point] / plays)
-    variance = gram.diagonal - np.einsum("un,un->n", factor, factor)
-    gain = np.log(np.diag(triangle)).sum() + 0.5 * np.log(plays / noise).sum()
-    return CondensedPlays(point, triangle, factor, innovation @ factor, variance, float(gain))
 
 
 def solve_rows(triangle: Floats, rows: Floats) -> None:
@@ -95,7 +60,7 @@ class Triangle:
         self._inverse: dict[int, Floats] = {}  # of diagonal blocks, by their first row
 
     @classmethod
-    def of(cls, gram: Gram | VisitedGram, point: Ints, noise: Floats) -> Triangle:
+    def of(cls, gram: Gram | VisitedGram, point: Ints, noise: Floats) -> "Triangle":
         """Return the lower factor of k(X, X) + diag(noise), (u,) each, or as long as it is in use the latest.
 
         Only points of a box belong to one agent: factors on other sets get a copy, as threads may share sets.
@@ -115,12 +80,12 @@ class Triangle:
         _latest[gram] = key, ref(triangle)
         return triangle
 
-    def _copy(self, size: int) -> Triangle:
+    def _copy(self, size: int) -> "Triangle":
         copied = Triangle(self.gram, self._point[:size], self._noise[:size])
         copied.values[:size, :size] = self.values[:size, :size]
         return copied
 
-    def going_on(self, k: int, x: int, noise: float) -> Triangle:
+    def going_on(self, k: int, x: int, noise: float) -> "Triangle":
         """Return the triangle whose first k rows are these, and whose next row is a play of x."""
         if k < self.size:
             same = self._point[k] == x and self._noise[k] == noise

@@ -1,7 +1,5 @@
 """Posterior of any kernel in the form of whole covariance matrices."""
 
-from __future__ import annotations
-
 import math
 from functools import cached_property
 from typing import cast
@@ -110,8 +108,8 @@ class DensePosterior(TablePosterior):
         self._clear(trial)
 
     def _restore_trial(self, i: int) -> None:
-        condensed = self._condensed(i)
-        self._covariance[i] = self.gram.dense - condensed.factor.T @ condensed.factor
+        *_, rows = self._condensed(i)
+        self._covariance[i] = self.gram.dense - rows.T @ rows
         self._clear(i)
 
     def _clear(self, trial: int | Ints) -> None:

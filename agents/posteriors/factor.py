@@ -5,8 +5,6 @@ part of a Cholesky factor: with X the points of the rows and L the triangle L[i,
 j < i, L[i, i] = sqrt(s_i), values d at all points have the posterior mean V' L^-1 d_X.
 """
 
-from __future__ import annotations
-
 import abc
 import math
 from functools import cached_property
@@ -18,7 +16,7 @@ from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.kernels.gram import Gram
 
 from .base import SufficientStatistics, columns_at
-from .decomposition import FIRST_CAPACITY, CondensedPlays, solve_vector
+from .decomposition import FIRST_CAPACITY, solve_vector
 from .play_factor import SLACK, SPARE, PlayFactor
 from .table import TablePosterior
 
@@ -50,6 +48,7 @@ class CholeskyRows:
     def __init__(self, gram: Gram):
         self.gram = gram
         self.used = 0  # k
+        self._played: set[int] = set()  # distinct points
         self._rows = np.empty((FIRST_CAPACITY, gram.size))  # V
         self._triangle = np.empty((FIRST_CAPACITY, FIRST_CAPACITY))  # L; above the diagonal it is never read
         self._point = np.empty(FIRST_CAPACITY, dtype=np.int64)  # X
@@ -70,8 +69,14 @@ class CholeskyRows:
         scale = math.sqrt(noise + row[x])
         row /= scale
         self._triangle[k, k], self._point[k] = scale, x
+        self._played.add(x)
         self.used += 1
         return row, scale
+
+    @property
+    def crowded(self) -> bool:
+        """True if so many rows repeat a point that starting again with one row a point is worth its cost."""
+        return self.used > SLACK * len(self._played) + SPARE
 
     def explain(self, values: Floats) -> Floats:
         """Return the posterior mean of values at the played points, (N,) -> (N,): V' L^-1 d_X."""
@@ -79,13 +84,12 @@ class CholeskyRows:
         innovation = solve_vector(self._triangle[:k], values.take(self._point[:k]))
         return innovation.dot(self._rows[:k])
 
-    def replace(self, condensed: CondensedPlays) -> None:
+    def replace(self, point: Ints, triangle: Floats, rows: Floats) -> None:
         """Start again with one row a distinct point."""
-        k = len(condensed.point)
+        k = len(point)
         self._reserve(k)
-        self._rows[:k], self._triangle[:k, :k] = condensed.factor, condensed.triangle
-        self._point[:k] = condensed.point
-        self.used = k
+        self._rows[:k], self._triangle[:k, :k], self._point[:k] = rows, triangle, point
+        self.used, self._played = k, set(point.tolist())
 
     def _reserve(self, rows: int) -> None:
         old = len(self._rows)
@@ -138,15 +142,13 @@ class FactorPosterior(RowsPosterior):
     def __init__(self, gram: Gram, noise: float | Floats, num_trials: int):
         super().__init__(gram, noise, num_trials)
         self._trial = [CholeskyRows(gram) for _ in range(num_trials)]
-        self._played: list[set[int]] = [set() for _ in range(num_trials)]  # distinct points
 
     def _column(self, i: int, x: int) -> Floats:
         return self._trial[i].column(x)
 
     def _append(self, i: int, x: int, noise: float) -> tuple[Floats, float]:
-        if self._trial[i].used > SLACK * len(self._played[i]) + SPARE:
+        if self._trial[i].crowded:
             self._restore_trial(i)
-        self._played[i].add(x)
         return self._trial[i].append(x, noise)
 
     def _prior(self, weight: Floats) -> Floats:
@@ -176,13 +178,10 @@ class FactorPosterior(RowsPosterior):
 
     def _forget(self, trial: Ints) -> None:
         for i in trial.tolist():
-            self._trial[i].used = 0
-            self._played[i].clear()
+            self._trial[i] = CholeskyRows(self.gram)
 
     def _restore_trial(self, i: int) -> None:
-        condensed = self._condensed(i)
-        self._trial[i].replace(condensed)
-        self._played[i] = set(condensed.point.tolist())
+        self._trial[i].replace(*self._condensed(i))
 
 
 class PlayPosterior(RowsPosterior):

@@ -12,8 +12,6 @@ has a Wiener process (UI-TVBO, Brunzema et al. 2022): before round 1 the prior i
 adds s^2 K. A play of round r covaries with every later round by (1 + s^2 r) k.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

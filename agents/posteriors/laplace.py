@@ -8,10 +8,8 @@ the sum of their outcomes a row, z = c + A w with an offset c, and a likelihood 
 (Rasmussen & Williams 2006, Section 3.4, in the weights). J leaves out what does not depend on f.
 """
 
-from __future__ import annotations
-
-import abc
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -33,52 +31,35 @@ ROUNDING = 1e-12  # of a loss, relative to it
 ROUNDS = 3  # in which the band is made narrower by itself; each is valid
 
 
-class OutcomeLikelihood(abc.ABC):
+class OutcomeLikelihood(NamedTuple):
     """Outcomes of a play with log-likelihood y z - a(z): mean a'(z), variance a''(z), |a'''| <= a''."""
 
-    @abc.abstractmethod
-    def log_partition(self, z: Floats) -> Floats:
-        """Return a(z)."""
-
-    @abc.abstractmethod
-    def mean(self, z: Floats) -> Floats:
-        """Return a'(z), the expected outcome of a play."""
-
-    @abc.abstractmethod
-    def curvature(self, z: Floats) -> Floats:
-        """Return a''(z), the variance of the outcome of a play."""
-
-    @abc.abstractmethod
-    def expected_log_partition(self, mean: Floats, std: Floats) -> Floats:
-        """Return E a(z) of z ~ N(mean, std^2)."""
+    log_partition: Callable[[Floats], Floats]  # a(z)
+    mean: Callable[[Floats], Floats]  # a'(z), the expected outcome of a play
+    curvature: Callable[[Floats], Floats]  # a''(z), the variance of the outcome of a play
+    expected_log_partition: Callable[[Floats, Floats], Floats]  # E a(z) of z ~ N(mean, std^2)
 
 
-class Clicks(OutcomeLikelihood):
-    """Success or failure: P(y = 1) = s(z) = 1 / (1 + exp(-z)), a(z) = ln(1 + exp(z))."""
-
-    def log_partition(self, z: Floats) -> Floats:
-        return np.logaddexp(0.0, z)
-
-    def mean(self, z: Floats) -> Floats:
-        return np.asarray(expit(z))
-
-    def curvature(self, z: Floats) -> Floats:
-        return np.asarray(expit(z) * expit(-z))
-
-    def expected_log_partition(self, mean: Floats, std: Floats) -> Floats:
-        return self.log_partition(mean[:, None] + std[:, None] * NODES) @ NODE_SHARES
+def _log_partition_of_clicks(z: Floats) -> Floats:
+    return np.logaddexp(0.0, z)
 
 
-class Counts(OutcomeLikelihood):
-    """Count events: y ~ Poisson(exp(z)), a(z) = exp(z); a row's plays are its summed exposure."""
+def _variance_of_clicks(z: Floats) -> Floats:
+    return expit(z) * expit(-z)
 
-    def log_partition(self, z: Floats) -> Floats:
-        return np.exp(z)
 
-    mean = curvature = log_partition
+def _expected_of_clicks(mean: Floats, std: Floats) -> Floats:
+    return _log_partition_of_clicks(mean[:, None] + std[:, None] * NODES) @ NODE_SHARES
 
-    def expected_log_partition(self, mean: Floats, std: Floats) -> Floats:
-        return np.exp(mean + std**2 / 2.0)
+
+def _expected_of_counts(mean: Floats, std: Floats) -> Floats:
+    return np.exp(mean + std**2 / 2.0)
+
+
+# Success or failure, P(y = 1) = s(z) = 1 / (1 + exp(-z)): a(z) = ln(1 + exp(z)).
+CLICKS = OutcomeLikelihood(_log_partition_of_clicks, expit, _variance_of_clicks, _expected_of_clicks)
+# Events, y ~ Poisson(exp(z)): a(z) = exp(z); a row's plays are its summed exposure.
+COUNTS = OutcomeLikelihood(np.exp, np.exp, np.exp, _expected_of_counts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,15 +101,6 @@ class Laplace(NamedTuple):
     factor: Floats  # (r, r) L, lower, of H
     loss: float  # J at the mode
 
-    @property
-    def log_evidence(self) -> float:
-        """Return Laplace's approximation of ln int exp(-J) dN: -J - 1/2 ln det H."""
-        return -self.loss - self._half_log_det
-
-    @property
-    def _half_log_det(self) -> float:
-        return float(np.log(np.diag(self.factor)).sum())
-
     def mean(self, at: Floats) -> Floats:
         """Return the mean of f on rows, (N, r) -> (N,)."""
         return at @ self.weight
@@ -148,7 +120,8 @@ class Laplace(NamedTuple):
         fit = rows.total @ rows.z(self.weight) - rows.plays @ expected
         inverse = solve_triangular(self.factor, np.eye(len(self.weight)), lower=True)
         trace = float((inverse**2).sum())
-        gap = (self.weight @ self.weight + trace - len(self.weight)) / 2.0 + self._half_log_det
+        half_log_det = np.log(np.diag(self.factor)).sum()
+        gap = (self.weight @ self.weight + trace - len(self.weight)) / 2.0 + half_log_det
         return float(fit - gap)
 
 
@@ -188,27 +161,15 @@ def laplace(
         decrement = float(slope @ step)
         if decrement < DECREMENT:
             return Laplace(weight, factor, loss)
-        weight, loss = _descended(rows, likelihood, weight, loss, step, decrement)
-    raise np.linalg.LinAlgError(f"no mode was found in {steps} steps of Newton's method")
-
-
-def _descended(
-    rows: PlayedRows,
-    likelihood: OutcomeLikelihood,
-    weight: Floats,
-    loss: float,
-    step: Floats,
-    decrement: float,
-) -> tuple[Floats, float]:
-    """Return the weights after a Newton step, halved until the loss falls enough, and their loss."""
-    share, rounding = 1.0, ROUNDING * (1.0 + abs(loss))
-    while True:
-        moved = weight - share * step
+        share, rounding = 1.0, ROUNDING * (1.0 + abs(loss))
         with np.errstate(over="ignore"):  # too long a step may overflow a count's rate: it is halved
-            after = rows.loss(moved, likelihood)
-        if after <= loss - share * decrement / 1e4 + rounding:
-            return moved, after
-        share /= 2.0
+            while True:
+                after = rows.loss(weight - share * step, likelihood)
+                if after <= loss - share * decrement / 1e4 + rounding:
+                    break
+                share /= 2.0
+        weight, loss = weight - share * step, after
+    raise np.linalg.LinAlgError(f"no mode was found in {steps} steps of Newton's method")
 
 
 class MixtureBand(NamedTuple):

@@ -1,7 +1,5 @@
 """The posterior of a latent function given clicks or counts, by Laplace's approximation."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -14,9 +12,9 @@ from bandit_envs.laws.outcomes import BernoulliOutcomes, OutcomeLaw, PoissonCoun
 
 from .base import Posterior, SufficientStatistics, columns_at
 from .laplace import (
+    CLICKS,
+    COUNTS,
     STEPS,
-    Clicks,
-    Counts,
     Laplace,
     OutcomeLikelihood,
     PlayedRows,
@@ -24,21 +22,15 @@ from .laplace import (
     mixture_band,
     norms,
 )
-from .pairs import PairPosterior, PairTrial
+from .pairs import PairPosterior
+from .play_factor import PlayFactor
 
-LIKELIHOODS: dict[type[OutcomeLaw], OutcomeLikelihood] = {
-    BernoulliOutcomes: Clicks(),
-    PoissonCounts: Counts(),
-}
+LIKELIHOODS: dict[type[OutcomeLaw], OutcomeLikelihood] = {BernoulliOutcomes: CLICKS, PoissonCounts: COUNTS}
 LEAST_WEIGHT = 1e-9  # of a point in H: its value stays finite, and variances change by 1e-9 at most
 
 
 class PlayOutcomes:
-    """Plays and sums of outcomes of each point, and Laplace's Gaussian given those of a trial.
-
-    Args:
-        law: of a play's outcome.
-    """
+    """Plays and sums of outcomes of a law at each point, and Laplace's Gaussian given those of a trial."""
 
     steps = STEPS  # of Newton's method, at most
 
@@ -206,12 +198,12 @@ class LatentPlays(OutcomePosterior, PairPosterior):
         super().__init__(gram, outcomes, num_trials)
         self._read = np.full(num_trials, -1)  # changes of the outcomes that a trial's values include
 
-    def of_trial(self, trial: int) -> PairTrial:
+    def factor(self, trial: int) -> PlayFactor:
         changes = int(self.outcomes.changes[trial])
         if self._read[trial] != changes:
             PairPosterior.condition_on(self, trial, self._values(trial))
             self._read[trial] = changes
-        return super().of_trial(trial)
+        return super().factor(trial)
 
     def _values(self, trial: int) -> SufficientStatistics:
         """Return the values as sums of lambda W plays each."""

@@ -5,8 +5,6 @@ With n the sum of the weights of the plays of each of the u remembered points X,
     L L' = K_XX + diag(lambda / n),    V = L^-1 K_X,    e = L^-1 (b / n).
 """
 
-from __future__ import annotations
-
 import abc
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -186,7 +184,7 @@ class ForgettingPosterior(Posterior):
         for i, x, y, rounds in rows:
             self._trial[i].observe(x, y, rounds)
 
-    def under(self, gram: Gram, noise: PerTrial) -> ForgettingPosterior:
+    def under(self, gram: Gram, noise: PerTrial) -> "ForgettingPosterior":
         """Return the posterior of another prior given the same observations in the same rounds."""
         new = ForgettingPosterior(gram, noise, self._make)
         for memory, old in zip(new._trial, self._trial, strict=True):

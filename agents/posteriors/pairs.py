@@ -5,8 +5,6 @@ Of the factor's v(x) = L^-1 k(X, x) it keeps the columns of A cells, V (k, A). A
     V[k] = (k(x_k, cells) - L[k, :k] V[:k]) / L[k, k].
 """
 
-from __future__ import annotations
-
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 
@@ -124,19 +122,23 @@ class PairPosterior(Posterior):
 
     def __init__(self, gram: Gram, noise: float | Floats, num_trials: int):
         super().__init__(gram, noise, num_trials)
-        self._trial = [PairTrial(gram, float(each)) for each in self.noise]
+        none = SufficientStatistics.none()
+        self._factor = [PlayFactor(gram, each, none) for each in self.noise.tolist()]
+        self._seen = [OrderedDict[bytes, CellRows]() for _ in self._factor]  # by cells, the latest last
 
     @property
     def gain(self) -> Floats:
-        return np.array([self.factor(i).gain for i in range(len(self._trial))])
+        return np.array([self.factor(i).gain for i in range(len(self.noise))])
 
     def observe_sums(self, trial: Ints, point: Ints, plays: Floats, total: Floats) -> None:
         for i, *play in zip(*(each.tolist() for each in (trial, point, total, plays)), strict=True):
-            self._trial[i].observe(*play)
+            if self._factor[i].crowded:
+                self.condition_on(i, self._factor[i].statistics)
+            self._factor[i].append(*play)
 
     def correct(self, trial: Ints, point: Ints, change: Floats) -> None:
         for i, x, dy in zip(trial.tolist(), point.tolist(), change.tolist(), strict=True):
-            self._trial[i].factor.correct(x, dy)
+            self._factor[i].correct(x, dy)
 
     def mean_at(self, cells: Ints | None) -> Floats:
         return np.array([rows.mean for rows in self._at(cells)])
@@ -173,52 +175,30 @@ class PairPosterior(Posterior):
 
     def factor(self, trial: int) -> PlayFactor:
         """Return the plays of one trial as a factor, which determines its posterior anywhere."""
-        return self.of_trial(trial).factor
-
-    def of_trial(self, trial: int) -> PairTrial:
-        """Return what one trial keeps."""
-        return self._trial[trial]
+        return self._factor[trial]
 
     def reset(self, trial: Ints) -> None:
         for i in trial.tolist():
-            self._trial[i] = PairTrial(self.gram, float(self.noise[i]))
+            self.condition_on(i, SufficientStatistics.none())
 
     def statistics(self, trial: int) -> SufficientStatistics:
-        return self._trial[trial].factor.statistics
+        return self._factor[trial].statistics
 
     def condition_on(self, trial: int, seen: SufficientStatistics) -> None:
-        self._trial[trial].rebuild(seen)
+        self._factor[trial] = PlayFactor(self.gram, self.noise.item(trial), seen)
+        self._seen[trial].clear()
 
     def _at(self, cells: Ints | None) -> Iterator[CellRows]:
         if cells is None:
-            cells = np.broadcast_to(np.arange(self.gram.size), (len(self._trial), self.gram.size))
-        return (self.of_trial(i).at(row) for i, row in enumerate(cells))
+            cells = np.broadcast_to(np.arange(self.gram.size), (len(self.noise), self.gram.size))
+        return (self._rows(i, row) for i, row in enumerate(cells))
 
-
-class PairTrial:
-    """One trial: its plays, and rows of the latest contexts."""
-
-    def __init__(self, gram: Gram, noise: float):
-        self.factor = PlayFactor(gram, noise, SufficientStatistics.none())
-        self._seen: OrderedDict[bytes, CellRows] = OrderedDict()  # by cells, the latest last
-
-    def observe(self, x: int, total: float, plays: float) -> None:
-        """Add plays of a point."""
-        if self.factor.crowded:
-            self.rebuild(self.factor.statistics)
-        self.factor.append(x, total, plays)
-
-    def rebuild(self, seen: SufficientStatistics) -> None:
-        """Rebuild the factor with one row a distinct point."""
-        self.factor = PlayFactor(self.factor.gram, self.factor.noise, seen)
-        self._seen.clear()
-
-    def at(self, cells: Ints) -> CellRows:
-        """Return the posterior at ascending points, (A,)."""
-        key = cells.tobytes()
-        if key not in self._seen:
-            while self._seen and sum(rows.nbytes for rows in self._seen.values()) > CACHE_BYTES:
-                self._seen.popitem(last=False)
-            self._seen[key] = CellRows(self.factor, cells)
-        self._seen.move_to_end(key)
-        return self._seen[key]
+    def _rows(self, trial: int, cells: Ints) -> CellRows:
+        """Return the posterior of a trial at ascending points, (A,)."""
+        factor, seen, key = self.factor(trial), self._seen[trial], cells.tobytes()
+        if key not in seen:
+            while seen and sum(rows.nbytes for rows in seen.values()) > CACHE_BYTES:
+                seen.popitem(last=False)
+            seen[key] = CellRows(factor, cells)
+        seen.move_to_end(key)
+        return seen[key]

@@ -1,7 +1,5 @@
 """Plays and sums of their values at every point, and the information gain."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -80,11 +78,6 @@ class PlayCounts:
         if played is None:
             played = self._played[trial] = self._count[trial].nonzero()[0]
         return played
-
-    def plays(self, trial: int, point: Ints) -> Floats:
-        """Return the counts of points of a trial that are among `played`, (n,)."""
-        self._sum()
-        return self._count[trial].take(point)
 
     def reset(self, trial: Ints) -> None:
         """Clear all plays of the given trials, (n,)."""

@@ -1,12 +1,8 @@
 r"""One trial's plays as a growing Cholesky factor, without a table over the points.
 
-Row r represents n_r plays of the point x_r with value sum b_r, equivalent to one observation of their mean
-with noise lambda / n_r. With L L' = K_XX + diag(lambda / n) and v(x) = L^-1 k(X, x),
-
-    mu(x) = v(x)' L^-1 (b / n),    Sigma(x, x') = k(x, x') - v(x)'v(x').
+Row r represents n_r plays of the point x_r with value sum b_r; a point may have several rows. With the L of
+`decomposition` and v(x) = L^-1 k(X, x), mu(x) = v(x)' L^-1 (b / n) and Sigma(x, x') = k(x, x') - v(x)'v(x').
 """
-
-from __future__ import annotations
 
 import math
 from typing import Any, Protocol
@@ -23,8 +19,8 @@ SLACK = 1.65  # rows a distinct point at which they are merged (measured)
 SPARE = 16  # further rows, so that the first plays do not merge every time
 
 
-class MeanFactor(Protocol):
-    """Part of a belief that gives means: mu(x) = m + k(x, X) a."""
+class Factor(Protocol):
+    """Plays X that determine the posterior: mu = k(x, X) a, var = k(x, x) - |L^-1 k(X, x)|^2."""
 
     @property
     def features(self) -> Floats:
@@ -33,28 +29,20 @@ class MeanFactor(Protocol):
 
     @property
     def weights(self) -> Floats:
-        """a, (k,), or (S, k) in S worlds."""
+        """a, (k,)."""
         ...
-
-
-class StdFactor(MeanFactor, Protocol):
-    """Part of a belief that gives stds too, by the lower factor L of k(X, X) + noise, here for r = k."""
-
-    def solve(self, values: Floats) -> Floats:
-        """Return v = L^-1 c from covariances with X, (k, n) -> (r, n)."""
-        ...
-
-    def back(self, values: Floats) -> Floats:
-        """Return the weights of these covariances in b'v, L'^-1 b, (r, n) -> (k, n)."""
-        ...
-
-
-class Factor(StdFactor, Protocol):
-    """Plays X that determine the posterior: mu = k(x, X) a, var = k(x, x) - |L^-1 k(X, x)|^2."""
 
     @property
     def smoothed(self) -> Floats:
         """Posterior means at X, (k,)."""
+        ...
+
+    def solve(self, values: Floats) -> Floats:
+        """Return v = L^-1 c from covariances with X, (k, n) -> (k, n)."""
+        ...
+
+    def back(self, values: Floats) -> Floats:
+        """Return the weights of these covariances in b'v, L'^-1 b, (k, n) -> (k, n)."""
         ...
 
     def weight_norm(self, explained: Floats) -> Floats:

@@ -9,8 +9,6 @@ are kept. Removing the j-th play leaves the factor that plane rotations of row j
 rotations are orthogonal, so that errors do not grow with the number of plays added and removed.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 
@@ -65,7 +63,7 @@ class PlayMemory(Memory):
         return self._matrix[: self.used, len(self._plays)]
 
     @property
-    def factor(self) -> PlayMemory:
+    def factor(self) -> "PlayMemory":
         return self
 
     @property

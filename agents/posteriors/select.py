@@ -13,8 +13,6 @@ With r the rank of the prior and u the distinct points that a trial is expected 
 The number of trials is left out, so that results do not depend on how a run is cut into batches.
 """
 
-from __future__ import annotations
-
 import math
 
 from bandit_envs.basics.arguments import ArgumentError, require_positive
@@ -60,22 +58,24 @@ def expected_distinct(size: int, horizon: int) -> float:
     return min(size, DISTINCT * horizon**0.5)
 
 
-def costs_of(gram: Gram, horizon: int) -> dict[str, float]:
-    """Return the nanoseconds a round of each applicable form.
+def costs_of(gram: Gram, horizon: int) -> dict[str, tuple[float, float]]:
+    """Return of each applicable form the nanoseconds a round, and the numbers that a trial keeps.
 
-    Weight space needs a prior of low rank, and the Kronecker form a grid too large for it.
+    The prior and tables over the points are left out. Weight space needs a prior of low rank, and the
+    Kronecker form a grid too large for it.
     """
     size, distinct = gram.size, expected_distinct(gram.size, horizon)
+    rows = ROWS * distinct + FIRST_CAPACITY
     costs = {
-        "factor": LOOPED + REBUILT * READ * distinct * size,
-        "dense": READ * BLOCK / 2 * size + PRODUCT * size**2,
-        "plays": LOOPED + REBUILT * READ * distinct**2 + combination(gram, distinct),
+        "factor": (LOOPED + REBUILT * READ * distinct * size, rows * size),
+        "dense": (READ * BLOCK / 2 * size + PRODUCT * size**2, size**2),
+        "plays": (LOOPED + REBUILT * READ * distinct**2 + combination(gram, distinct), rows**2),
     }
     if isinstance(gram.structure, Kronecker):
-        costs["kronecker"] = _cost_of_factors(gram.structure)
+        costs["kronecker"] = _cost_of_factors(gram.structure), gram.structure.rank**2
     elif gram.low_rank_root is not None:
         rank = len(gram.low_rank_root)
-        costs["weight-space"] = READ * rank * (size + 3 * rank)
+        costs["weight-space"] = READ * rank * (size + 3 * rank), rank**2
     return costs
 
 
@@ -90,17 +90,6 @@ def combination(gram: Gram, count: float) -> float:
     if isinstance(gram.structure, Circulant):
         return LAG * gram.structure.lags * math.log2(gram.structure.lags)
     return COVARIANCE * count * gram.size
-
-
-def bytes_of(gram: Gram, horizon: int, num_trials: int) -> dict[str, float]:
-    """Return the expected memory of all trials in each applicable form, without the prior."""
-    size, rows = gram.size, ROWS * expected_distinct(gram.size, horizon) + FIRST_CAPACITY
-    kept = {"factor": rows * size, "dense": size**2, "plays": rows**2}
-    if isinstance(gram.structure, Kronecker):
-        kept["kronecker"] = gram.structure.rank**2
-    elif gram.low_rank_root is not None:
-        kept["weight-space"] = len(gram.low_rank_root) ** 2
-    return {form: _bytes(size, each, num_trials) for form, each in kept.items()}
 
 
 def _bytes(size: int, kept: float, num_trials: int) -> float:
@@ -138,7 +127,8 @@ def best_form(gram: Gram, num_trials: int, horizon: int, num_contexts: int = 1) 
     """
     if num_contexts > 1 and gram.size > TABLE_POINTS:
         return _form_of_pairs(gram, num_trials, horizon, num_contexts)
-    kept, costs = bytes_of(gram, horizon, num_trials), costs_of(gram, horizon)
+    costs = costs_of(gram, horizon)
+    kept = {form: _bytes(gram.size, numbers, num_trials) for form, (_, numbers) in costs.items()}
     fitting = {form for form, size in kept.items() if size <= MOST_BYTES}
     if "kronecker" in fitting and gram.kronecker.rank <= MOST_WEIGHTS:
         return "kronecker"
@@ -157,7 +147,7 @@ def best_form(gram: Gram, num_trials: int, horizon: int, num_contexts: int = 1) 
             'take fewer, or a smaller batch of trials, or name a form, such as form="plays", whatever memory '
             "it takes",
         )
-    return min(sure or fitting, key=lambda form: costs[form])
+    return min(sure or fitting, key=lambda form: costs[form][0])
 
 
 def _form_of_pairs(gram: Gram, num_trials: int, horizon: int, num_contexts: int) -> str:

@@ -9,8 +9,6 @@ variance,
 With every played point in D it is the exact posterior, because z(x)'z(y) = k(x, y) where either is in D.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np
@@ -39,7 +37,9 @@ class Sketch:
         seen = self._root[:, played]
         precision = (seen * count[played]) @ seen.T
         precision[np.diag_indices_from(precision)] += self._noise
-        self._inverse = _inverse(precision)  # (r, r) A^-1
+        self._inverse = precision  # (r, r) A^-1
+        if len(precision):  # LAPACK refuses empty matrices
+            self._inverse = cho_solve(cho_factor(precision), np.eye(len(precision)))
         self.mean = (self._inverse @ (seen @ total[played])) @ self._root
         prior = self._gram.diagonal - np.sum(self._root**2, axis=0)
         explained = np.sum(self._root * (self._inverse @ self._root), axis=0)  # z' A^-1 z, (N,)
@@ -81,12 +81,6 @@ def _root(gram: Gram, dictionary: Ints) -> Floats:
     values, vectors = eigh(columns[:, dictionary])
     kept = values > SMALLEST * values[-1]
     return (vectors[:, kept] / np.sqrt(values[kept])).T @ columns
-
-
-def _inverse(matrix: Floats) -> Floats:
-    if not len(matrix):
-        return matrix
-    return cho_solve(cho_factor(matrix), np.eye(len(matrix)))
 
 
 class SketchedPosterior(Posterior):

@@ -6,8 +6,6 @@ One play of x gives, with c = Sigma[:, x], s = lambda + c[x] and u = c / sqrt(s)
     mu += u (y - mu(x)) / sqrt(s),    Sigma -= u u',    gain += 1/2 log(s / lambda).
 """
 
-from __future__ import annotations
-
 import abc
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -18,7 +16,7 @@ from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.kernels.gram import Gram
 
 from .base import Posterior, SufficientStatistics, columns_at
-from .decomposition import CondensedPlays, condense
+from .decomposition import solve_rows, solve_vector
 from .play_counts import PlayCounts
 
 
@@ -131,12 +129,10 @@ class TablePosterior(Posterior):
         return self._deviate(weight[None], [played], [noise])[0]
 
     def mean_at(self, cells: Ints | None) -> Floats:
-        mean = self._tables.mean
-        return mean if cells is None else np.take_along_axis(mean, cells, axis=1)
+        return columns_at(self._tables.mean, cells)
 
     def variance_at(self, cells: Ints | None) -> Floats:
-        variance = self._tables.variance
-        return variance if cells is None else np.take_along_axis(variance, cells, axis=1)
+        return columns_at(self._tables.variance, cells)
 
     def weight_norm_at(self, cells: Ints | None) -> Floats:
         """|a_x| at some points of each trial, (B, A): sqrt(sum_p n_p Sigma[x, p]^2) / lambda."""
@@ -208,11 +204,22 @@ class TablePosterior(Posterior):
     def _restore_trial(self, i: int) -> None:
         """Recompute trial i from its counts and sums."""
 
-    def _condensed(self, i: int) -> CondensedPlays:
-        """Recompute mean, variance and gain of trial i; return the factor to rebuild its cache from."""
-        condensed = condense(self.gram, float(self.noise[i]), self.count[i], self.total[i])
-        self.mean[i], self.variance[i], self.gain[i] = condensed.mean, condensed.variance, condensed.gain
-        return condensed
+    def _condensed(self, i: int) -> tuple[Ints, Floats, Floats]:
+        """Recompute mean, variance and gain of trial i from its counts and sums; O(u^2 N).
+
+        Return X, the u distinct points played, L (u, u) and V (u, N) of `decomposition`.
+        """
+        noise, point = float(self.noise[i]), self.count[i].nonzero()[0]
+        plays = self.count[i, point]
+        rows = self.gram.columns(point)
+        covariance = rows[:, point]
+        covariance[np.diag_indices(len(point))] += noise / plays
+        triangle = np.asarray(np.linalg.cholesky(covariance), dtype=np.float64)
+        solve_rows(triangle, rows)
+        self.mean[i] = solve_vector(triangle, self.total[i, point] / plays) @ rows
+        self.variance[i] = self.gram.diagonal - np.einsum("un,un->n", rows, rows)
+        self.gain[i] = np.log(np.diag(triangle)).sum() + 0.5 * np.log(plays / noise).sum()
+        return point, triangle, rows
 
     def _white(self, rng: np.random.Generator) -> Floats:
         """Draw the variates z of a draw of the prior, (r,)."""

@@ -5,8 +5,6 @@ With K = R'R, R (r, N), the function is f = R'w with w ~ N(0, I) and its posteri
     S = (I + R diag(n / lambda) R')^-1.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
@@ -178,7 +176,7 @@ class WeightSpacePosterior(TablePosterior):
         """Apply Matheron's rule in weights in the only trial, (r,); the weight and the noise are used up."""
         if played is not self._played:
             self._played, self._played_feature = played, self._feature.take(played, axis=0)
-        plays = self._play_counts.plays(0, played)
+        plays = self.count[0].take(played)
         np.multiply(noise, np.sqrt(plays, plays), noise)
         _axpy(noise.dot(self._played_feature), weight, a=-1.0 / math.sqrt(self.noise.item()))
         return self._covariance[0].dot(weight)
@@ -187,9 +185,8 @@ class WeightSpacePosterior(TablePosterior):
         self._covariance[trial] = self._prior
 
     def _restore_trial(self, i: int) -> None:
-        condensed = self._condensed(i)
+        x, *_ = self._condensed(i)
         # S = (A'A)^-1 with A = [I; sqrt(n / lambda) R_X']; A'A itself would square the condition number.
-        x = condensed.point
         data = self._feature[x] * np.sqrt(self.count[i, x] / self.noise[i])[:, None]
         triangle = np.linalg.qr(np.vstack([self._prior, data]), mode="r")
         inverse = solve_triangular(triangle, self._prior)

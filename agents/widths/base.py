@@ -4,8 +4,6 @@ Of one trial the formulas are computed with numbers, not with arrays of one entr
 same in the same order, and take a sixth of the time.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -35,6 +33,7 @@ from ..kernels.amplitude import smoothness, split_amplitude
 NUMBER = float, int
 ONE = np.array(1)  # an array: a number would be converted in every round
 PAPER_CONSTANT = 0.02
+NUM_DRAWS = 1000  # from which a supremum is estimated
 MIN_DISTANCE = 1e-8  # Bessel functions diverge at 0; the correlations have converged here
 Value = Annotated[float, PER_TRIAL, not_negative("a width and an information gain are at least 0")]
 Bound = Annotated[PerTrial, not_negative("it bounds the RKHS norm of the mean reward")]
@@ -214,22 +213,20 @@ class CompactWidth(OnBox):
         return self.dim * self.b * self.diameter * root
 
 
-def derivative_constants(
-    kernel: Kernel, points: Floats, num_draws: int = 1000, seed: int = 0
-) -> tuple[float, float]:
+def derivative_constants(kernel: Kernel, points: Floats) -> tuple[float, float]:
     """Return (a, b) with P(sup |d_j f| > L) <= a exp(-(L / b)^2) for every j and draws f of the process.
 
     With l_k the std of d_j f and E = E sup |d_j f|, Borell's inequality gives P(sup > L) <= exp(-(L - E)^2 /
     (2 l_k^2)) <= a exp(-(L / b)^2), b = 2 l_k, a = 2 exp(E^2 / (2 l_k^2)). The kernel is squared exponential
     or Matern with nu > 1, and the supremum is taken on points that cover the decision set, (n, d).
     """
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     ratio, deviation = [], []
     for j in range(points.shape[1]):
         covariance = derivative_covariance(kernel, points, j)
         values, vectors = np.linalg.eigh(covariance)
         root = vectors * np.sqrt(np.maximum(values, 0.0))
-        supremum = np.abs(root @ rng.standard_normal((len(points), num_draws))).max(axis=0)
+        supremum = np.abs(root @ rng.standard_normal((len(points), NUM_DRAWS))).max(axis=0)
         deviation.append(math.sqrt(covariance[0, 0]))
         ratio.append(supremum.mean() / deviation[-1])
     return 2.0 * math.exp(max(ratio) ** 2 / 2.0), 2.0 * max(deviation)
@@ -254,9 +251,9 @@ def derivative_covariance(kernel: Kernel, points: Floats, j: int) -> Floats:
     return variance * (first - second * difference[:, :, j] ** 2) / scale[j] ** 2
 
 
-def covering(bounds: Floats, num_points: int = 512) -> Floats:
-    """Spread points evenly over a box of bounds (d, 2) -> (num_points, d); a power of two is best."""
-    unit = qmc.Sobol(len(bounds), scramble=False).random(num_points)
+def covering(bounds: Floats) -> Floats:
+    """Spread 512 points evenly over a box of bounds (d, 2) -> (512, d)."""
+    unit = qmc.Sobol(len(bounds), scramble=False).random(512)
     return bounds[:, 0] + unit * np.ptp(bounds, axis=1)
 
 

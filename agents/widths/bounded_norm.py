@@ -1,7 +1,5 @@
 """Widths of bounded norm: IGP-UCB, AMM, real beta, Theorem 3, delayed, sketched; bands of fixed plans."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, Any, Self

@@ -1,7 +1,5 @@
 """Widths and information gains by name, for options that come from a file."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from inspect import signature

@@ -1,7 +1,5 @@
 """The information gain gamma_t in a width: realised, a constant, a rate, or a table of its maximum."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -80,16 +78,10 @@ def spectral_bound(gram: Gram, noise_variance: PerTrial, horizon: int) -> GainTa
 
 def greedy_bound(gram: Gram, noise_variance: PerTrial, horizon: int) -> GainTable:
     """Return the greedy design's gain over 1 - 1/e, its guaranteed share (Srinivas et al. 2010, 5.1)."""
-    value = greedy_value(gram, noise_variance, horizon)
-    return GainTable(GREEDY_FACTOR * value.values, value.row)
-
-
-def greedy_value(gram: Gram, noise_variance: PerTrial, horizon: int) -> GainTable:
-    """Return the gain of playing the point of largest variance: a lower bound on gamma_t."""
     noise, row = _distinct(noise_variance)
     values = np.zeros((len(noise), _rounds(horizon).size))
     for t, gain in enumerate(greedy_gains(gram, noise, horizon), 1):
-        values[:, t] = gain
+        values[:, t] = GREEDY_FACTOR * gain
     return GainTable(values, row)
 
 

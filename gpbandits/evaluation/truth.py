@@ -91,7 +91,7 @@ def learnable(delay: Ints, window: float | None, setting: Setting, start: int = 
     if window is None:
         return delay
     played = start + np.arange(delay.shape[1])
-    taken = Clock.of(setting).delay(played, played + delay)
+    taken = Clock(setting.query_times).delay(played, played + delay)
     return np.where(in_time(taken, window), delay, -1)
 
 

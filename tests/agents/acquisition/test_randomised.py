@@ -1,7 +1,5 @@
 """Rules that explore by chance: how far, over which sample, and what bounds their expected regret."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import gymnasium as gym

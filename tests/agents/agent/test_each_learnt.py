@@ -127,7 +127,7 @@ def test_each_quantity_finds_what_a_fit_of_it_alone_finds(name, setting, spread)
     for model, own, value in zip(models_of(agent), first, values, strict=True):
         scaled = name == "constrained-ei"  # by first plays: fits begin at 0.01
         noise = 0.01 if scaled else np.asarray(own.noise_variance).item()
-        alone = Fitter(setting.kernel if scaled else own.kernel, noise, 1.0, spreads=learning.spreads)
+        alone = Fitter(setting.kernel if scaled else own.kernel, noise, 1.0, learning)
         found = alone.fit(agent.features, point, value, 0, np.random.default_rng(0))
         assert found is not None
         np.testing.assert_allclose(model.kernel.theta, found.kernel.theta, atol=1e-6)

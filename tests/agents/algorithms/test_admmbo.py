@@ -9,7 +9,7 @@ from scipy import stats
 import agents
 from agents.algorithms.admmbo import admmbo
 from agents.algorithms.subproblems import Splitting, log_expected_decrease
-from agents.model.hyperparameters import Fitter, Spreads
+from agents.model.hyperparameters import Fitter, Learning
 from bandit_envs import Setting
 from bandit_envs.environment.vector import BanditVectorEnv
 from bandit_envs.kernels.kernels import make_kernel
@@ -96,12 +96,10 @@ def learnt(every, **options):
 
 @pytest.mark.parametrize("prior", [{}, PRIOR])
 def test_each_process_finds_what_a_fit_of_its_own_values_finds_around_its_own_noise(prior):
-    spreads = Spreads(*prior.values())
+    learning = Learning(**{name.removeprefix("fit_"): value for name, value in prior.items()})
     for process, before in zip(learnt(20, **prior), learnt(21), strict=True):
         point, value = process.point, (process.value - process.centre) / process.scale
-        alone = Fitter(
-            before.model.kernel, np.asarray(before.model.noise_variance).item(), 1.0, spreads=spreads
-        )
+        alone = Fitter(before.model.kernel, np.asarray(before.model.noise_variance).item(), 1.0, learning)
         found = alone.fit(LINE, point, value, 0, np.random.default_rng(0))
         assert found is not None
         np.testing.assert_allclose(process.model.kernel.theta, found.kernel.theta, atol=1e-6)

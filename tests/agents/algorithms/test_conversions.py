@@ -9,7 +9,7 @@ from scipy.special import expit, log_expit
 
 import agents
 from agents.algorithms.clicks import AgedOutcomes, AgedRows
-from agents.posteriors.laplace import Clicks, PlayedRows, laplace
+from agents.posteriors.laplace import CLICKS, PlayedRows, laplace
 from agents.posteriors.latent import LatentPosterior
 from bandit_envs import make
 from bandit_envs.kernels.gram import Gram
@@ -77,12 +77,12 @@ def test_the_information_of_a_play_is_the_mean_square_of_its_score():
     expected = chance * scores(1) ** 2 + (1 - chance) * scores(0) ** 2
     alone = np.arange(9)
     rows = AgedRows(np.eye(9), np.ones(9), np.zeros(9), z, alone, np.full(9, np.log(1 - G)), alone >= 0)
-    np.testing.assert_allclose(rows.information(z, Clicks()), expected, rtol=1e-8)
+    np.testing.assert_allclose(rows.information(z, CLICKS), expected, rtol=1e-8)
 
 
 def test_slope_and_curvature_are_derivatives_of_the_loss():
     points, delay = plays(seed=1)
-    rows, likelihood, step = played(points, delay).outcomes.rows(0, np.eye(6).__getitem__), Clicks(), 1e-5
+    rows, likelihood, step = played(points, delay).outcomes.rows(0, np.eye(6).__getitem__), CLICKS, 1e-5
     plain = replace(rows, design=np.eye(len(rows.plays)), offset=np.zeros(len(rows.plays)))
     z = np.linspace(-2.0, 1.0, len(rows.plays))
 
@@ -103,12 +103,12 @@ def test_where_all_would_have_converted_a_play_without_a_click_is_none():
     count, total = np.bincount(row).astype(float), np.bincount(row, clicked)
     design, offset = GRAM.root.T[x], np.full(len(x), BASE)
     aged = AgedRows(design, count, total, offset, row, np.full(len(points), -np.inf), ~clicked)
-    fit = laplace(aged, Clicks())
-    known = laplace(PlayedRows(design, count, total, offset), Clicks())
+    fit = laplace(aged, CLICKS)
+    known = laplace(PlayedRows(design, count, total, offset), CLICKS)
     np.testing.assert_allclose(fit.weight, known.weight, atol=1e-9)
     z = aged.z(fit.weight)
-    information = aged.information(z, Clicks())
-    np.testing.assert_allclose(information, count * Clicks().curvature(z), rtol=1e-9, atol=1e-12)
+    information = aged.information(z, CLICKS)
+    np.testing.assert_allclose(information, count * CLICKS.curvature(z), rtol=1e-9, atol=1e-12)
 
 
 def test_an_absence_that_is_reported_counts_at_once():
@@ -116,7 +116,7 @@ def test_an_absence_that_is_reported_counts_at_once():
     told, silent = played(points, np.minimum(delay, 0.0), settle=0.0), played(points, np.full(40, np.inf))
     count = np.bincount(points, minlength=6).astype(float)
     rows = PlayedRows(GRAM.root.T, count, np.zeros(6), np.full(6, BASE))
-    np.testing.assert_allclose(told.mean_at(None)[0], laplace(rows, Clicks()).mean(GRAM.root.T), atol=1e-6)
+    np.testing.assert_allclose(told.mean_at(None)[0], laplace(rows, CLICKS).mean(GRAM.root.T), atol=1e-6)
     assert (silent.mean_at(None) > told.mean_at(None)).all()
 
 

@@ -1,14 +1,11 @@
 """Plays whose noise is known count for as much as they tell: lambda is a precision for each play."""
 
-from __future__ import annotations
-
 from functools import partial
-from typing import Any
 
 import numpy as np
 import pytest
 from agent_cases import EACH
-from players import at_once, each_round, play
+from players import each_round, play
 from scipy.stats import binomtest
 
 import agents
@@ -199,40 +196,3 @@ def test_noise_told_play_by_play_gives_the_same(kind):
     stds = plays()[2]
     assert_is(told(WEIGHING[kind](Model.of(alike), 1), stds), textbook(alike, stds**2))
     assert_is(told(WEIGHING[kind](Model.of(SETTING), 1), stds), textbook(alike, stds**2))
-
-
-def feed(agent: Any, std: float | None) -> Any:
-    """The agent after values of which one half may be told to be precise."""
-    agent.reset(0)
-    for t in range(8):
-        known = {} if std is None else {"std": std if t % 2 else NOISE}
-        agent.update(np.zeros(1), 2 * t, np.sin(t), at_once(t, np.sin(t), **known))
-    return agent
-
-
-@pytest.mark.parametrize("options", [{}, {"refit_every": 4}])
-def test_an_agent_learns_more_from_values_that_are_told_to_be_precise(options):
-    alike = Setting(arms=ARMS, horizon=40, kernel=SETTING.kernel, noise_std=NOISE)
-    plain, precise = (feed(agents.make("gp-ucb", alike, **options), std) for std in (None, NOISE / 10))
-    assert precise.belief.gain[0] > plain.belief.gain[0] + 1.0
-
-
-def regret(options: dict[str, Any], declared: bool, trials: int) -> float:
-    noise = {"law": "by-arm", "std": 0.42, "quietest": 0.02 / 0.42, "declared": declared}
-    problem = build("rkhs", {"kernel": "rbf", "rkhs_norm": 2.0, "noise": noise, "horizon": 200})
-    env = BanditVectorEnv(problem, trials, autoreset_mode="Disabled")
-    observation, _ = env.reset(seed=list(range(trials)))
-    agent = agents.make("gp-ucb", env.setting, trials, width="amm", **options)
-    agent.reset(list(range(trials)))
-    total = 0.0
-    for _ in range(problem.horizon):
-        action = agent.act(observation)
-        following, reward, _, _, info = env.step(action)
-        agent.update(observation, action, reward, info)
-        total, observation = total + info["oracle"]["regret"].mean(), following
-    return total
-
-
-@pytest.mark.long
-def test_knowing_the_noise_of_every_arm_costs_less_than_its_maximum():
-    assert regret({}, True, 8) < 0.95 * regret({}, False, 8)

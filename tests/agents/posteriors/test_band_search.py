@@ -1,7 +1,5 @@
 """The search for the largest mean + w std finds what all scores would, whatever was done to the posterior."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

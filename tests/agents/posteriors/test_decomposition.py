@@ -1,7 +1,5 @@
 """Posteriors that know the same plays share the work of factorising them, and nothing else."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,6 +1,4 @@
-"""Forms of one posterior: draws, played points, exactness at little noise, and the whole covariance."""
-
-from __future__ import annotations
+"""Forms of one posterior: draws, played points, exactness at little noise, covariances and |a_x|."""
 
 from functools import partial
 from typing import Any
@@ -8,11 +6,11 @@ from typing import Any
 import numpy as np
 import pytest
 import references
-from sklearn.gaussian_process.kernels import RBF
 
+from agents.beliefs.surface import Surface
 from agents.posteriors import FORMS, TABLES, posterior
 from agents.posteriors.factor import PriorDraw
-from agents.posteriors.fading import Discounted
+from agents.posteriors.fading import Discounted, Drifting, LastCounts, LastPlays
 from agents.posteriors.memory import ForgettingPosterior
 from agents.posteriors.pairs import PairPosterior
 from agents.posteriors.play_counts import LONGEST, PlayCounts
@@ -28,45 +26,21 @@ def test_a_draw_is_the_product_of_its_numbers_with_the_root(name):
     np.testing.assert_allclose(PriorDraw(gram)(weight), weight @ gram.root, atol=1e-13)
 
 
-TRIALS, POINTS = 3, 20
-
-
 def test_played_points_are_those_with_a_count_however_plays_are_written():
-    rng, journal = np.random.default_rng(0), PlayCounts(np.ones(TRIALS), POINTS)
-    count = np.zeros((TRIALS, POINTS))
+    trials, points, rng = 3, 20, np.random.default_rng(0)
+    journal, count = PlayCounts(np.ones(trials), points), np.zeros((trials, points))
     for step in range(2 * LONGEST):
-        trial = np.arange(TRIALS) if step % 3 else np.array([rng.integers(TRIALS)])
-        point = rng.integers(min(POINTS, 2 + step // 20), size=len(trial))
+        trial = np.arange(trials) if step % 3 else np.array([rng.integers(trials)])
+        point = rng.integers(min(points, 2 + step // 20), size=len(trial))
         if len(trial) == 1:
             journal.write_one(trial.item(), point.item(), 0.5, 1.5)
         else:
-            journal.write(trial * POINTS + point, np.ones(TRIALS), np.ones(TRIALS))
+            journal.write(trial * points + point, np.ones(trials), np.ones(trials))
         count[trial, point] += 1.0
         if step == 3 or step % 7 == 0 or step > LONGEST + 20:  # the last ones are added up by themselves
-            asked = rng.integers(TRIALS)
+            asked = rng.integers(trials)
             np.testing.assert_array_equal(journal.played(asked), count[asked].nonzero()[0])
     np.testing.assert_array_equal(journal.count, count)
-
-
-NOISE = 0.1
-SKETCHED = np.linspace(0.0, 1.0, 12)[:, None]
-PLAYS = np.array([3, 3, 7, 0, 11, 7, 5])
-
-
-def test_the_gain_of_plays_is_half_the_log_determinant_and_the_posterior_is_the_dense_one():
-    kernel, values = RBF(0.2), np.sin(7.0 * PLAYS)
-    posterior, rng = SketchedPosterior(Gram(kernel, SKETCHED), NOISE, 1), np.random.default_rng(0)
-    for point, value in zip(PLAYS, values, strict=True):
-        posterior.play(np.array([point]))
-        posterior.observe(np.array([0]), np.array([point]), np.array([value]))
-        posterior.renew(0, np.ones(len(SKETCHED)), rng)
-    noisy = kernel(SKETCHED[PLAYS]) + NOISE * np.eye(len(PLAYS))
-    gain = 0.5 * np.linalg.slogdet(noisy / NOISE)[1]
-    np.testing.assert_allclose(posterior.gain, [gain], rtol=1e-6)
-    cross = kernel(SKETCHED, SKETCHED[PLAYS])
-    np.testing.assert_allclose(posterior.mean_at(None)[0], cross @ np.linalg.solve(noisy, values), atol=1e-6)
-    variance = 1.0 - np.einsum("ij,ji->i", cross, np.linalg.solve(noisy, cross.T))
-    np.testing.assert_allclose(posterior.variance_at(None)[0], variance, atol=1e-6)
 
 
 LITTLE_NOISE, LINE = 1e-6, 24
@@ -100,7 +74,7 @@ def test_a_form_is_exact_after_many_rounds_at_little_noise(form, kernel, rounds,
 
 GRAM = Gram(make_kernel("matern52", 0.2), np.linspace(0.0, 1.0, 30)[:, None])
 NOISE_OF_PLAYS = 0.05
-FORMS: dict[str, Any] = {
+COVERED: dict[str, Any] = {
     **TABLES,
     "pairs": PairPosterior,
     "sketched": SketchedPosterior,
@@ -110,10 +84,10 @@ FORMS: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("form", COVERED)
 def test_the_covariance_is_that_of_the_textbook(form):
     rng = np.random.default_rng(0)
-    model, played = FORMS[form](GRAM, NOISE_OF_PLAYS, 2), rng.integers(30, size=(12, 2))
+    model, played = COVERED[form](GRAM, NOISE_OF_PLAYS, 2), rng.integers(30, size=(12, 2))
     for point in played:
         model.observe(np.arange(2), point, rng.standard_normal(2))
     for i in range(2):
@@ -127,3 +101,77 @@ def test_the_covariance_is_that_of_the_textbook(form):
         np.testing.assert_allclose(
             np.diag(model.covariance(i, point, point)), model.variance_of(np.full(4, i), point), atol=1e-8
         )
+
+
+# --- |a_x|, the norm of the weights that the textbook formula gives the observations ---
+
+NOISE = np.array([0.02, 0.5])  # (B,)
+ROUNDS = 60
+MEMORIES = {
+    "sliding window": partial(LastPlays, window=25),
+    "counted window": partial(LastCounts, window=25),
+    "drift": partial(Drifting, eps=0.05),
+    "discount": partial(Discounted, discount=0.9),
+}
+CELLS = np.array([[0, 3, 7, 29], [1, 3, 8, 20]])
+
+
+def plays():
+    """Points of every round in both trials, few of them, so that they repeat, and their values."""
+    rng = np.random.default_rng(0)
+    return rng.integers(0, 30, (ROUNDS, 2)) // 3 * 3, rng.normal(size=(ROUNDS, 2))
+
+
+def weights(point, noise):
+    """a_x of all points, (t, N), one weight an observation."""
+    covariance = GRAM.dense[np.ix_(point, point)] + noise * np.eye(len(point))
+    return np.linalg.solve(covariance, GRAM.dense[point])
+
+
+def learnt(model, rounds=ROUNDS):
+    point, value = plays()
+    for x, y in zip(point[:rounds], value[:rounds], strict=True):
+        if isinstance(model, ForgettingPosterior):
+            model.advance()
+        model.observe(np.arange(2), x, y)
+    return model
+
+
+@every_form
+@pytest.mark.parametrize("rounds", [0, 1, 40, ROUNDS])  # the factors merge their rows in between
+def test_it_is_the_norm_of_one_weight_an_observation(form, rounds):
+    model = learnt(posterior(GRAM, NOISE, 2, ROUNDS, form), rounds)
+    found, some = model.weight_norm_at(None), model.weight_norm_at(CELLS)
+    for i, noise in enumerate(NOISE):
+        point, value = (each[:rounds, i] for each in plays())
+        each = weights(point, noise)
+        np.testing.assert_allclose(model.mean_at(None)[i], value @ each, atol=1e-9)  # they are the weights
+        np.testing.assert_allclose(found[i], np.linalg.norm(each, axis=0), atol=1e-9)
+        np.testing.assert_allclose(some[i], found[i, CELLS[i]], atol=1e-12)
+
+
+@pytest.mark.sampled(1)
+@pytest.mark.parametrize("memory", MEMORIES)
+def test_where_plays_are_forgotten_it_is_the_norm_of_how_the_mean_changes_with_each_value(memory):
+    point, _ = plays()
+    found = learnt(ForgettingPosterior(GRAM, NOISE, [MEMORIES[memory]] * 2)).weight_norm_at(None)
+    slopes = np.zeros((ROUNDS, *found.shape))
+    for t in range(ROUNDS):  # the mean is linear in the values: that of one value alone is its weight
+        alone = ForgettingPosterior(GRAM, NOISE, [MEMORIES[memory]] * 2)
+        for s in range(ROUNDS):
+            alone.advance()
+            alone.observe(np.arange(2), point[s], np.full(2, float(s == t)))
+        slopes[t] = alone.mean_at(None)
+    np.testing.assert_allclose(found, np.linalg.norm(slopes, axis=0), atol=1e-8)
+
+
+@pytest.mark.parametrize("memory", [None, *MEMORIES])
+def test_on_a_box_it_is_that_of_the_points(memory):
+    model = (
+        posterior(GRAM, NOISE, 2, ROUNDS, "pairs")
+        if memory is None
+        else ForgettingPosterior(GRAM, NOISE, [MEMORIES[memory]] * 2)
+    )
+    factor = learnt(model).factor(1)
+    surface = Surface(GRAM.kernel, factor, factor, 0.0)
+    np.testing.assert_allclose(surface.weight_norm(GRAM.points), model.weight_norm_at(None)[1], atol=1e-8)

@@ -1,7 +1,6 @@
 """Laplace's Gaussian and the anytime band of clicks and counts, against brute force and scikit-learn."""
 
 import itertools
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,7 @@ from sklearn.gaussian_process.kernels import RBF, Matern
 from agents.algorithms.clicks import AgedOutcomes
 from agents.beliefs.preferences import Preferences
 from agents.model.model import Model
-from agents.posteriors.laplace import Clicks, Counts, PlayedRows, laplace, least_curvature, mixture_band
+from agents.posteriors.laplace import CLICKS, COUNTS, PlayedRows, laplace, least_curvature, mixture_band
 from agents.posteriors.latent import LatentPlays, LatentPosterior, PlayOutcomes
 from bandit_envs import Setting
 from bandit_envs.kernels import gram
@@ -25,7 +24,7 @@ from bandit_envs.problem.decisions import unit_grid
 
 POINTS = np.linspace(0.0, 1.0, 40)[:, None]
 ROOT = Gram(make_kernel("rbf", 0.2), POINTS).root.T  # (N, r)
-LIKELIHOODS = {"clicks": Clicks(), "counts": Counts()}
+LIKELIHOODS = {"clicks": CLICKS, "counts": COUNTS}
 every_likelihood = pytest.mark.parametrize("name", LIKELIHOODS)
 
 
@@ -50,6 +49,11 @@ def two_weights(name):
     """PlayedRows of two weights, whose integrals a grid computes."""
     angle = np.linspace(0.0, 2.0, 7)
     return data(name, np.column_stack([np.cos(angle), np.sin(angle)]))
+
+
+def log_evidence(fit):
+    """Laplace's approximation of ln int exp(-J) dN: -J - 1/2 ln det H."""
+    return -fit.loss - np.log(np.diag(fit.factor)).sum()
 
 
 def integrals(rows, likelihood):
@@ -111,7 +115,7 @@ def test_the_evidence_lies_between_its_bound_and_near_laplace_s_value(name):
     exact, mean, covariance = integrals(rows, likelihood)
     assert fit.evidence_bound(rows, likelihood) <= exact + 1e-9
     assert exact - fit.evidence_bound(rows, likelihood) < 0.05
-    assert abs(fit.log_evidence - exact) < 0.05
+    assert abs(log_evidence(fit) - exact) < 0.05
     std = np.sqrt(np.diag(covariance))
     assert (np.abs(fit.weight - mean) < 0.26 * std).all()  # the sheet's largest difference
     np.testing.assert_allclose(fit.std(np.eye(2)), std, rtol=0.05)
@@ -119,7 +123,7 @@ def test_the_evidence_lies_between_its_bound_and_near_laplace_s_value(name):
 
 @pytest.mark.long
 def test_draws_have_the_mode_and_the_spread_of_the_gaussian():
-    fit = laplace(data("clicks"), Clicks())
+    fit = laplace(data("clicks"), CLICKS)
     rng, draws = np.random.default_rng(0), 20_000
     drawn = np.array([ROOT @ fit.draw(rng.standard_normal(ROOT.shape[1])) for _ in range(draws)])
     gap = np.abs(drawn.mean(axis=0) - fit.mean(ROOT))
@@ -140,11 +144,11 @@ def test_scikit_learn_finds_the_same_mode_spread_and_evidence():
     root = vector * np.sqrt(np.maximum(value, 0.0))
 
     rows = PlayedRows(root, np.ones(25), clicks, np.zeros(25))
-    fit = laplace(rows, Clicks())
+    fit = laplace(rows, CLICKS)
     mean, variance = (np.ravel(each) for each in model.base_estimator_.latent_mean_and_variance(points))
     np.testing.assert_allclose(fit.mean(root), mean, atol=1e-4)  # it stops earlier
     np.testing.assert_allclose(fit.std(root) ** 2, variance, atol=1e-4)
-    assert abs(fit.log_evidence - model.log_marginal_likelihood_value_) < 1e-5
+    assert abs(log_evidence(fit) - model.log_marginal_likelihood_value_) < 1e-5
 
 
 def test_the_least_curvature_is_exact_near_zero_and_falls():
@@ -175,38 +179,6 @@ def test_the_loss_rises_from_the_mode_as_the_band_claims(name):
             assert rise >= step @ step / 2.0
             assert (np.abs(ROOT @ (weight - fit.weight)) <= band.half_width(ROOT)).all()
     assert inside > 50
-
-
-def play(name, seed, band_at, radius=2.0, rounds=150, delta=0.1):
-    """Play the upper end of the mixture band; return whether it held at all asked rounds."""
-    likelihood, offset = LIKELIHOODS[name], -1.0
-    rng = np.random.default_rng(seed)
-    truth = rng.standard_normal(ROOT.shape[1])
-    truth = ROOT @ (truth * radius / np.linalg.norm(truth))
-    plays, total, start, upper = np.zeros(len(ROOT)), np.zeros(len(ROOT)), None, ROOT[:, 0]
-    for t in range(rounds):
-        arm = int(np.argmax(upper))
-        total[arm] += outcomes(name, offset + truth[arm], np.ones(1), rng).item()
-        plays[arm] += 1.0
-        seen = plays > 0
-        rows = PlayedRows(ROOT[seen], plays[seen], total[seen], np.full(seen.sum(), offset))
-        fit = laplace(rows, likelihood, start)
-        start, mean = fit.weight, fit.mean(ROOT)
-        upper = mean + fit.std(ROOT)
-        if t in band_at:
-            half = mixture_band(fit, rows, likelihood, radius, delta).half_width(ROOT)
-            upper = mean + half
-            if (np.abs(truth - mean) > half).any():
-                return False
-    return True
-
-
-@pytest.mark.long
-@every_likelihood
-def test_the_band_covers_in_adaptive_play(name):
-    """200 runs at delta 0.1: more than 32 failures have a probability of 0.5 % (binomial)."""
-    held = [play(name, seed, range(4, 150, 15)) for seed in range(200)]
-    assert sum(held) >= 168
 
 
 def _outcomes(law):
@@ -299,22 +271,12 @@ def test_a_draw_moves_the_stream_by_as_much_whatever_the_rank(monkeypatch, kerne
 
 
 @every_likelihood
-def test_a_warm_start_finds_the_same_mode(name):
-    likelihood, rows = LIKELIHOODS[name], data(name)
-    cold = laplace(rows, likelihood)
-    more = replace(rows, plays=rows.plays + 1.0, total=rows.total + (np.arange(12) % 2))
-    np.testing.assert_allclose(
-        laplace(more, likelihood, cold.weight).weight, laplace(more, likelihood).weight, atol=1e-6
-    )
-
-
-@every_likelihood
 def test_without_plays_the_prior_is_returned(name):
     empty = PlayedRows(np.empty((0, 3)), np.empty(0), np.empty(0), np.empty(0))
     fit = laplace(empty, LIKELIHOODS[name])
     np.testing.assert_array_equal(fit.weight, np.zeros(3))
     np.testing.assert_array_equal(fit.factor, np.eye(3))
-    assert fit.log_evidence == fit.evidence_bound(empty, LIKELIHOODS[name]) == 0.0
+    assert fit.loss == fit.evidence_bound(empty, LIKELIHOODS[name]) == 0.0
     band = mixture_band(fit, empty, LIKELIHOODS[name], 2.0, 0.1)
     # ln(1/delta) + radius^2 / 2: wider than the radius itself, which it may be cut to
     np.testing.assert_allclose(band.half_width(np.eye(3)), np.sqrt(2 * (np.log(10.0) + 2.0)))
@@ -322,7 +284,7 @@ def test_without_plays_the_prior_is_returned(name):
 
 def test_a_count_far_above_the_prior_is_found_without_overflow():
     rows = PlayedRows(np.array([[1.0]]), np.array([1.0]), np.array([1e6]), np.array([0.0]))
-    weight = laplace(rows, Counts()).weight[0]
+    weight = laplace(rows, COUNTS).weight[0]
     assert abs(np.exp(weight) + weight - 1e6) < 1e-3  # the slope is zero there
 
 

@@ -138,23 +138,6 @@ def test_above_the_limit_of_the_table_the_posterior_is_the_same(name, monkeypatc
     assert gram.size <= DENSE_LIMIT
 
 
-@pytest.mark.parametrize("name", NEUTRAL)
-def test_a_memory_that_forgets_nothing_is_the_plain_posterior(name):
-    gram, rng = make_gram(), np.random.default_rng(1)
-    plain = posterior(gram, NOISE, len(NOISE), 100)
-    model = ForgettingPosterior(gram, NOISE, [NEUTRAL[name]] * len(NOISE))
-    trial = np.arange(len(NOISE))
-    for _ in range(100):
-        point, value = rng.integers(gram.size, size=len(NOISE)), rng.standard_normal(len(NOISE))
-        model.advance()
-        model.observe(trial, point, value)
-        plain.observe(trial, point, value)
-    np.testing.assert_allclose(model.mean_at(None), plain.mean_at(None), atol=1e-9)
-    np.testing.assert_allclose(model.variance_at(None), plain.variance_at(None), atol=1e-9)
-    np.testing.assert_allclose(model.gain, plain.gain, atol=1e-8)
-    np.testing.assert_allclose(model.count_at(None), plain.count_at(None), atol=1e-12)
-
-
 @every_memory
 def test_another_prior_learns_the_same_plays_with_their_ages(name):
     old, new = make_gram(), make_gram(kernel="rbf")
@@ -194,6 +177,7 @@ def test_an_adopted_tally_counts_as_plays_of_the_latest_round(name):
     np.testing.assert_allclose(statistics.plays, plays.plays, rtol=1e-12)
     np.testing.assert_allclose(statistics.total, plays.total, rtol=1e-12)
     np.testing.assert_array_equal(adopted.played(0), plays.point)
+    np.testing.assert_array_equal(adopted.count_at(None)[0, plays.point], statistics.plays)
     assert len(adopted.statistics(1).point) == 0
 
 

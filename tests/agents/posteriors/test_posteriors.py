@@ -283,13 +283,6 @@ def test_asking_for_the_counts_each_round_changes_nothing(form):
         np.testing.assert_array_equal(getattr(asked, name), getattr(silent, name))
 
 
-@pytest.mark.long
-def test_the_form_does_not_depend_on_the_batch_that_a_trial_is_in():
-    gram = make_gram("matern52", 500)
-    for horizon in (10, 100, 1000, 10_000):
-        assert type(posterior(gram, 0.1, 1, horizon)) is type(posterior(gram, 0.1, 64, horizon))
-
-
 def test_an_unknown_form_is_an_error_that_names_the_choices():
     with pytest.raises(
         ValueError, match="'sparse'; choose one of dense, factor, kronecker, pairs, plays, weight-space"
