@@ -8,9 +8,16 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 
 from bandit_envs.basics.arguments import is_number, require
-from bandit_envs.basics.options import SQUARED_STD, Checked, not_negative, number, positive, positive_fraction
+from bandit_envs.basics.options import (
+    SQUARED_STD,
+    Checked,
+    not_negative,
+    number,
+    parse,
+    positive,
+    positive_fraction,
+)
 from bandit_envs.basics.types import Floats, Ints
-from bandit_envs.laws.parameters import parse
 
 FINITE = "above 2, where the variance is finite"
 Std = Annotated[float, not_negative(), SQUARED_STD]
@@ -57,10 +64,6 @@ class Noise(Checked, abc.ABC):
 
     def of_runs(self, drawn: Floats, point: Ints) -> Floats:
         """Return the noise of plays from their rounds' scaled draws, (n,) each, of laws with `num_points`."""
-        raise NotImplementedError
-
-    def check_means(self, low: float, high: float) -> None:
-        """Raise unless plays can have mean rewards from `low` to `high`, of laws with `draws_outcomes`."""
         raise NotImplementedError
 
     def of_means(self, drawn: Any, mean: Any) -> Any:

@@ -105,9 +105,8 @@ def strip(rows: Sequence[Sequence[Scene]], limits: Sequence[Limits]) -> ShownFig
             line.set_markersize(0.75 * line.get_markersize())
         for text in (axes.title, axes.xaxis.label, axes.yaxis.label):
             text.set_fontsize(PRINT_FONT)
-    named = [
-        each for axes in grid[::number, 0] for each in zip(*axes.get_legend_handles_labels(), strict=True)
-    ]
+    legends = (axes.get_legend_handles_labels() for axes in grid[::number, 0])
+    named = [each for legend in legends for each in zip(*legend, strict=True)]
     labels = {label: handle for handle, label in named}
     look = {"ncols": _columns(len(labels)), "frameon": False, "fontsize": PRINT_FONT}
     figure.legend([*labels.values()], [*labels], loc="outside lower center", **look)
