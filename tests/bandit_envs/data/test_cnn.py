@@ -9,17 +9,7 @@ from torch import nn
 
 from bandit_envs import data
 from bandit_envs.data import training
-from bandit_envs.data.tables import CNN_BOUNDS
-from bandit_envs.data.training import (
-    REPLICATES,
-    SHIPPED,
-    cnn_rows,
-    digits,
-    patches,
-    scores,
-    start,
-    trained,
-)
+from bandit_envs.data.training import REPLICATES, cnn_rows, digits, patches, scores, start, trained
 from bandit_envs.laws import delays
 from bandit_envs.problems import build
 
@@ -44,17 +34,6 @@ def network(weights, i):
             layer.load_state_dict({"weight": weight, "bias": bias})
     conv, inner, last = layers
     return nn.Sequential(conv, nn.ReLU(), nn.MaxPool2d(3), nn.Flatten(), inner, nn.ReLU(), last)
-
-
-def test_the_table_is_a_complete_grid_on_the_unit_cube():
-    names, values, unit, accuracy, std = data.cnn_tuning()
-    assert names == tuple(CNN_BOUNDS)
-    assert tuple(len(np.unique(column)) for column in values.T) == SHIPPED
-    assert values.shape == unit.shape == (np.prod(SHIPPED), 3)
-    assert (unit.min(axis=0) == 0.0).all()
-    assert (unit.max(axis=0) == 1.0).all()
-    assert 0.05 < accuracy.min() < 0.1 < 0.7 < accuracy.max() < 1.0  # a guess is right in one case of ten
-    assert std.shape == accuracy.shape
 
 
 @pytest.mark.long
@@ -132,17 +111,3 @@ def test_torch_is_needed_for_training_alone_and_its_absence_names_the_extra(monk
     build("cnn-tuning", {})
     with pytest.raises(ModuleNotFoundError, match=r"torch.* need pip install 'gpbandits\[rl\]'"):
         build("cnn-tuning", {"train": True})
-
-
-@pytest.mark.parametrize(
-    ("keywords", "message"),
-    [
-        ({"shape": 4}, "shape must be three integers from 2 on .*, got 4"),
-        ({"shape": (4, 13, 1)}, r"shape must be three integers from 2 on .*, got \(4, 13, 1\)"),
-        ({"replicates": 0}, "replicates must be a positive integer, got 0"),
-        ({"shape": (4, 13, 10)}, r"train must be True unless shape is \(4, 13, 9\) and replicates 8, got"),
-    ],
-)
-def test_bad_keywords_are_one_clear_error(keywords, message):
-    with pytest.raises(ValueError, match=message):
-        build("cnn-tuning", keywords)

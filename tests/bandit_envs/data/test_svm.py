@@ -44,11 +44,8 @@ def test_the_diabetes_data_grow_by_the_next_patients_of_one_order():
 @needs_tasks
 def test_fifty_tasks_share_288_configurations():
     tasks = data.tst_svm()
-    assert (tasks.features.shape, tasks.configurations.shape, tasks.accuracy.shape) == (
-        (50, 22),
-        (288, 6),
-        (50, 288),
-    )
+    shapes = tasks.features.shape, tasks.configurations.shape, tasks.accuracy.shape
+    assert shapes == ((50, 22), (288, 6), (50, 288))
     assert tasks.names[:3] == ("A9A", "W8A", "abalone")
     assert tasks.accuracy[0, :2].tolist() == [0.757908, 0.781759]
     assert (tasks.configurations[:, :3].sum(axis=1) == 1).all()
@@ -176,9 +173,8 @@ def test_both_scales_show_the_same_accuracies(grid):
 
 
 def test_regret_is_against_the_best_configuration_of_the_current_data_set():
-    table = data.svm_accuracy(
-        "growing-diabetes", ResultGrid("uniform", SHAPES["growing-diabetes"]["uniform"])
-    )
+    grid = ResultGrid("uniform", SHAPES["growing-diabetes"]["uniform"])
+    table = data.svm_accuracy("growing-diabetes", grid)
     env = BanditEnv("growing-data-svm", noise_std=0.0)
     env.reset(seed=0)
     for t in range(600):

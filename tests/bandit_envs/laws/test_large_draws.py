@@ -107,9 +107,7 @@ def test_points_that_would_take_too_much_memory_are_refused_before_it_is_allocat
         _ = problem.gram.dense
 
 
-def test_points_whose_draw_would_take_long_are_warned_of_with_the_remedy_unless_they_have_structure(
-    monkeypatch,
-):
+def test_points_whose_draw_would_take_long_are_warned_of_unless_they_have_structure(monkeypatch):
     monkeypatch.setattr(definite, "SLOW", 63)
     monkeypatch.setattr(gram_module, "TRIED", 63)
     with pytest.warns(UserWarning, match=r"num_arms should be at most 63 .* got 64, .*random_features=512"):

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bandit_envs.basics.options import parse
 from bandit_envs.laws import changes, contexts
-from bandit_envs.laws.parameters import parse
 
 
 def rng(seed: int = 0) -> np.random.Generator:
@@ -55,20 +55,6 @@ def test_a_walk_is_uniform_in_every_round():
     for column in ends.T:
         shares = np.bincount(column, minlength=4) / len(ends)
         assert (np.abs(shares - 0.25) < 4 * np.sqrt(0.25 * 0.75 / len(ends))).all()
-
-
-@pytest.mark.parametrize(
-    ("spec", "message"),
-    [
-        ({"law": "blocks", "length": 0}, "context..length.. must be a positive integer, got 0"),
-        ({"law": "recorded", "indices": []}, r"context..indices.. must be a list of integers >= 0, got \[\]"),
-        ({"law": "recorded", "indices": [0, -1]}, "context..indices.. must be a list of integers >= 0"),
-        ({"law": "recorded", "indices": 3}, "context..indices.. must be a list of integers >= 0, got 3"),
-    ],
-)
-def test_wrong_sequences_are_one_clear_error(spec, message):
-    with pytest.raises(ValueError, match=message):
-        parse("context", spec, contexts.LAWS)
 
 
 def test_an_index_of_a_context_that_is_not_there_is_one_clear_error():
@@ -130,7 +116,6 @@ def test_geometric_segments_have_the_stated_hazard_and_no_shorter_gap():
 def test_a_certain_change_comes_as_soon_as_the_gap_allows():
     np.testing.assert_array_equal(changes.GeometricChanges(1.0, 3).draw(7, rng()), [0, 0, 0, 1, 1, 1, 2])
     np.testing.assert_array_equal(changes.GeometricChanges(1.0).draw(4, rng()), [0, 1, 2, 3])
-    assert not changes.GeometricChanges(1e-18).draw(50, rng()).any()
 
 
 def test_more_even_segments_than_rounds_are_refused():
@@ -142,12 +127,3 @@ def test_more_even_segments_than_rounds_are_refused():
 def test_a_change_that_hardly_ever_comes_does_not_come(min_gap):
     segment = changes.GeometricChanges(hazard=1e-25, min_gap=min_gap).draw(100, rng())
     np.testing.assert_array_equal(segment, 0)
-
-
-@pytest.mark.parametrize("min_gap", [1, 4, 30])
-def test_segments_last_as_long_as_they_must_and_begin_at_zero(min_gap):
-    for seed in range(20):
-        segment = changes.GeometricChanges(hazard=0.5, min_gap=min_gap).draw(100, rng(seed))
-        lengths = np.bincount(segment)
-        assert segment[0] == 0
-        assert (lengths[:-1] >= min_gap).all()

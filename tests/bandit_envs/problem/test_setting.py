@@ -1,6 +1,7 @@
 """What learners are told, and the sets of decisions it is about."""
 
 import dataclasses
+from typing import Any
 
 import gymnasium as gym
 import numpy as np
@@ -129,11 +130,8 @@ def with_features(name, features, **keywords):
 
 def redrawn(problem):
     """What differs between the settings of trials whose functions are drawn anew, and nothing else is."""
-    settings = [problem.draw(0, function_seed=seed).setting for seed in range(3)]
-    first = settings[0]
-    return {
-        name for name in FIELDS for other in settings if not same(getattr(first, name), getattr(other, name))
-    }
+    first, *others = (vars(problem.draw(0, function_seed=seed).setting) for seed in range(3))
+    return {name for name in FIELDS for other in others if not same(first[name], other[name])}
 
 
 def same(one, other):
@@ -231,25 +229,23 @@ def test_a_sample_is_bounded_by_three_deviations_of_the_kernel_that_it_is_drawn_
     ("law", "told", "untold"),
     [
         (Normalized(GPSample()), 0.0, 0.0),
-        (
-            RecordedValues(VALUES, least=0.0),
-            0.7,
-            0.0,
-        ),  # the least that it can be says little beside the model
+        (RecordedValues(VALUES, least=0.0), 0.7, 0.0),  # the least possible says little beside the model
         (RecordedValues(VALUES, least=0.8), 0.8, 0.8),
         (RecordedValues(VALUES), 0.7, None),
     ],
 )
 def test_what_has_a_least_value_by_its_nature_says_so_whether_or_not_a_model_is_told(law, told, untold):
     model = {"kernel": ConstantKernel(0.01) * RBF(0.2), "prior_mean": 1.0}
-    bounds = [
-        by_hand(reward=law, publish_model=p, **model).draw(0).setting.reward_lower_bound
-        for p in (True, False)
-    ]
+    trials = [by_hand(reward=law, publish_model=p, **model).draw(0) for p in (True, False)]
+    bounds = [trial.setting.reward_lower_bound for trial in trials]
     assert bounds == [pytest.approx(told), untold]
 
 
 # --- bad settings ---
+
+PROFILES = [np.ones(3), np.zeros(12), np.full(12, 1.5), np.full(12, np.nan), 0.5]
+SEEDS: list[Any] = [[12], [-1], [], [0.5], "no", [[[0]]]]
+SLOPES: list[Any] = [[1.0], [1.0, -1.0], [1.0, np.inf], "no"]
 
 
 @pytest.mark.parametrize(
@@ -288,6 +284,14 @@ def test_what_has_a_least_value_by_its_nature_says_so_whether_or_not_a_model_is_
         ({"arms": ARMS, "num_constraints": -1}, "num_constraints must be 0 or a positive integer, got -1"),
         ({"arms": ARMS, "kernel": "rbf"}, "kernel must be None or a scikit-learn kernel, got 'rbf'"),
         ({"arms": ARMS, "prior_mean": np.zeros(99)}, r"prior_mean must be a number or \(12,\) values, got"),
+        ({"low": [0.0], "high": [1.0], "volatile": True}, "volatile must be False on a box"),
+        ({"arms": ARMS, "budget": -1}, "budget must be None or positive, got -1"),
+        ({"arms": ARMS, "cost_min": 0}, "cost_min must be None or positive, got 0"),
+        ({"arms": ARMS, "safe_seed": [1]}, "safe_seed must be None without constraints"),
+        *(({"arms": ARMS, "known_costs": each}, "known_costs must") for each in (-np.ones(12), [1.0], [])),
+        *(({"arms": ARMS, "noise_profile": each}, "noise_profile must") for each in PROFILES),
+        *(({"arms": ARMS, "num_constraints": 1, "safe_seed": each}, "arms in 0..11") for each in SEEDS),
+        *(({"arms": ARMS, "num_constraints": 2, "lipschitz": each}, "must be 2 finite") for each in SLOPES),
     ],
 )
 def test_a_bad_setting_is_one_clear_error(keywords, message):

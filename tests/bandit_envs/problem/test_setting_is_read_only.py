@@ -13,9 +13,8 @@ from bandit_envs.problems import FACTORIES, build, data_files
 from gpbandits import evaluate
 
 KNOWN = {"law": "gp", "budget": 9, "known": True}
-VARIANTS = {
-    "gp": [{"budget": KNOWN}, {"num_contexts": 3, "budget": KNOWN}, {"num_constraints": 1, "safe_seed": True}]
-}
+PAID, SEEDED = {"budget": KNOWN}, {"num_constraints": 1, "safe_seed": True}
+VARIANTS = {"gp": [PAID, {"num_contexts": 3, **PAID}, SEEDED]}
 
 
 def arrays(setting):

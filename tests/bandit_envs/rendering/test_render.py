@@ -189,9 +189,8 @@ def test_the_posterior_of_an_agent_is_that_of_its_recommendation(name):
 
 
 def test_a_play_lies_at_its_own_arm_also_among_arms_of_the_same_mean():
-    steps = Problem(
-        Decisions(unit_grid(9, 3)), KnownFunction(lambda x: (x[:, 0] > 0.4) * 1.0), RBF(1.0), horizon=9
-    )
+    step = KnownFunction(lambda x: (x[:, 0] > 0.4) * 1.0)
+    steps = Problem(Decisions(unit_grid(9, 3)), step, RBF(1.0), horizon=9)
     scene = Scene.of(started(steps, 8).simulator)
     arms = [int(np.flatnonzero((scene.features == play).all(axis=1))[0]) for play in scene.plays]
     np.testing.assert_array_equal(scene.places, scene.order[arms])
