@@ -22,35 +22,18 @@ from typing import Annotated, Any, NamedTuple, Union, get_args, get_origin
 
 import numpy as np
 
-from bandit_envs.basics.arguments import (
-    AT_LEAST_ONE,
-    FRACTION,
-    LARGEST_COUNT,
-    NOT_NEGATIVE,
-    POSITIVE,
-    POSITIVE_FRACTION,
-    PROBABILITY,
-    SCALE,
-    SQUARED,
-    ArgumentError,
-    Option,
-    at_least,
-    is_integer,
-    is_number,
-    refusal,
-    shown,
-    written_as,
-)
+from bandit_envs.basics import arguments
+from bandit_envs.basics.arguments import ArgumentError, Option, is_integer, is_number, refusal, shown
 from bandit_envs.basics.types import Floats, Ints
 
-positive = POSITIVE.option
-not_negative = NOT_NEGATIVE.option
-at_least_one = AT_LEAST_ONE.option
-fraction = FRACTION.option  # in [0, 1]
-positive_fraction = POSITIVE_FRACTION.option  # in (0, 1]
-probability = PROBABILITY.option  # in (0, 1)
-SQUARED_STD = SQUARED.option("its square is the variance")
-SQUARED_SCALE = SCALE.option("it is squared")
+positive = arguments.POSITIVE.option
+not_negative = arguments.NOT_NEGATIVE.option
+at_least_one = arguments.AT_LEAST_ONE.option
+fraction = arguments.FRACTION.option  # in [0, 1]
+positive_fraction = arguments.POSITIVE_FRACTION.option  # in (0, 1]
+probability = arguments.PROBABILITY.option  # in (0, 1)
+SQUARED_STD = arguments.SQUARED.option("its square is the variance")
+SQUARED_SCALE = arguments.SCALE.option("it is squared")
 
 
 def number(expected: str, valid: Callable[[float], bool], remedy: str = "") -> Option:
@@ -62,9 +45,9 @@ def whole(least: int, remedy: str = "") -> Option:
     """Declare an integer of at least `least`."""
 
     def holds(value: Any) -> bool:
-        return is_integer(value) and least <= value <= LARGEST_COUNT
+        return is_integer(value) and least <= value <= arguments.LARGEST_COUNT
 
-    return Option(at_least(least), holds, remedy, least - 1, LARGEST_COUNT)
+    return Option(arguments.at_least(least), holds, remedy, least - 1, arguments.LARGEST_COUNT)
 
 
 def count(remedy: str = "") -> Option:
@@ -105,7 +88,7 @@ PER_TRIAL = Option("a number or an array of one a trial", _is_per_trial, "", -ma
 PerTrial = Annotated[float | int | Floats | Ints, PER_TRIAL]  # a number for all trials, or one each, (B,)
 KINDS: dict[Any, Option] = {
     bool: Option("True or False", lambda value: isinstance(value, bool)),
-    int: Option("an integer", lambda value: is_integer(value) and abs(value) <= LARGEST_COUNT),
+    int: Option("an integer", lambda value: is_integer(value) and abs(value) <= arguments.LARGEST_COUNT),
     float: Option("a number", _is_real, "", -math.inf, math.inf),
     str: Option("text", lambda value: isinstance(value, str)),
     dict: Option("a dict of names", _is_named),
@@ -284,5 +267,5 @@ def parse(argument: str, spec: Any, laws: Mapping[str, type], kind: type | None 
     for key, each in given.items():
         if key not in parameters and each.default is MISSING and each.default_factory is MISSING:
             raise ArgumentError(f'{argument}["{key}"]', f"must be given, {name!r} has no default for it")
-    with written_as({key: f'{argument}["{key}"]' for key in parameters}):
+    with arguments.written_as({key: f'{argument}["{key}"]' for key in parameters}):
         return laws[name](**parameters)

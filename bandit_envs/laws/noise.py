@@ -7,16 +7,9 @@ from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
+from bandit_envs.basics import options
 from bandit_envs.basics.arguments import is_number, require
-from bandit_envs.basics.options import (
-    SQUARED_STD,
-    Checked,
-    not_negative,
-    number,
-    parse,
-    positive,
-    positive_fraction,
-)
+from bandit_envs.basics.options import SQUARED_STD, Checked, not_negative, number, parse, positive
 from bandit_envs.basics.types import Floats, Ints
 
 FINITE = "above 2, where the variance is finite"
@@ -164,7 +157,7 @@ class NoiseByArm(Noise):
     """
 
     base: Any = "gaussian"
-    quietest: Annotated[float, positive_fraction()] = 0.1
+    quietest: Annotated[float, options.positive_fraction()] = 0.1
     declared: bool = True
 
     def __post_init__(self) -> None:

@@ -59,11 +59,7 @@ def fields_of_trial(
 ) -> dict[str, Any]:
     """Return a trial's fields of the setting that its draw determines; those of `trial_facts` differ.
 
-    Args:
-        std: of the noise on the reward.
-        norm: `norm_bound` of the reward.
-        costs: of plays.
-        safe: the safe seed.
+    They follow from the noise std and `norm_bound` of the reward, the costs of plays and the safe seed.
     """
     found = {}
     if found_in_a_draw(problem) or (isinstance(problem.rkhs_bound, str) and norm is not None):

@@ -13,7 +13,7 @@ from matplotlib.text import Text
 
 from bandit_envs.basics.arguments import require
 from bandit_envs.basics.types import Floats
-from bandit_envs.rendering.figure import ShownFigure, figure_of, given_axes, require_size
+from bandit_envs.rendering.picture import ShownFigure, figure_of, given_axes, require_size
 from gpbandits.evaluation.measures import Overlay
 
 WIDTH, MORE = 7.2, 4.6  # inches of the first panel with its legend, and of each further one

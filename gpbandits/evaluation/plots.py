@@ -15,7 +15,7 @@ from scipy.optimize import isotonic_regression
 
 from bandit_envs.basics.arguments import require, require_known
 from bandit_envs.basics.types import Floats, Ints
-from bandit_envs.rendering.figure import figure_of
+from bandit_envs.rendering.picture import figure_of
 from gpbandits.evaluation.curves import Axis, Curves, Legend
 from gpbandits.evaluation.formats import GREY, footnotes, marks_in, styles
 from gpbandits.evaluation.measures import Metric, Overlay, Scale, check_overlays, metric_named
