@@ -9,7 +9,7 @@ from torch import nn
 
 from bandit_envs import data
 from bandit_envs.data import training
-from bandit_envs.data.training import REPLICATES, cnn_rows, digits, patches, scores, start, trained
+from bandit_envs.data.training import REPLICATES, cnn_rows, digits, start, trained
 from bandit_envs.laws import delays
 from bandit_envs.problems import build
 
@@ -25,7 +25,6 @@ def one_epoch(request, monkeypatch):
 
 
 def network(weights, i):
-    """The i-th network as PyTorch builds it."""
     filters, shift, hidden, hidden_shift, out, out_shift = (w.detach()[i] for w in weights)
     layers = nn.Conv2d(1, 8, 3), nn.Linear(32, 8), nn.Linear(8, 10)
     given = (filters.T.reshape(8, 1, 3, 3), hidden.T, out.T), (shift[0], hidden_shift[0], out_shift[0])
@@ -44,17 +43,6 @@ def test_training_again_gives_the_shipped_rows():
     again = cnn_rows(digits(), 512, step_size, decay, REPLICATES)
     # Sums of another order round otherwise, and training amplifies that: a few of 8 x 540 answers may differ.
     np.testing.assert_allclose(again[:, 3], table.accuracy[some], atol=0.01)
-
-
-@pytest.mark.long
-def test_networks_side_by_side_score_as_each_alone():
-    weights, x = start(np.random.default_rng(0), 3), digits().x[:5]
-    for w in weights:
-        w.data += torch.arange(3.0)[:, None, None] / 10
-    side_by_side = scores(weights, patches(x)).detach()
-    for i in range(3):
-        alone = network(weights, i)(torch.as_tensor(x).float()[:, None]).detach()
-        torch.testing.assert_close(side_by_side[i], alone)
 
 
 @pytest.mark.long

@@ -70,9 +70,6 @@ def script():
     return loaded("tools/logistic_tuning_table.py")
 
 
-# Where files are
-
-
 def test_a_file_is_downloaded_once_saying_from_where_and_then_found(server, places, monkeypatch, caplog):
     know(monkeypatch, "folder/x.csv", f"{server}/x.csv")
     assert data.find("folder/x.csv") is None
@@ -167,9 +164,6 @@ def test_sensors_are_in_the_units_and_the_order_of_their_files():
     for part in (warm.train, light.train):  # a transposed file would compare sensors, which are not in order
         late, half = part - part.mean(axis=0), len(part) // 4
         assert np.abs(np.diff(late, axis=0)).mean() < 0.5 * np.abs(late[half:] - late[:-half]).mean()
-
-
-# The tables of our own
 
 
 @pytest.mark.parametrize(

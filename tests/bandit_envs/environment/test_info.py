@@ -117,7 +117,6 @@ def test_outside_of_oracle_nothing_but_values_that_arrive_depends_on_the_functio
 
 
 def played_with(case: Case, function_seed: int) -> list[Any]:
-    """What twelve rounds return after a reset to the functions of this seed: the reset, then the steps."""
     env = case.make()
     env.action_space.seed(0)
     outputs: list[Any] = [env.reset(seed=0, options={"function_seed": function_seed})]

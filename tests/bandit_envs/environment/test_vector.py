@@ -18,9 +18,6 @@ SHARED = Case("GPBandit-Rosenbrock-v0", {"num_arms": 20, "horizon": 5})
 EVERYTHING = Case(BY_HAND["everything"], {})
 
 
-# --- equality ---
-
-
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("case", GRIDS)
 def test_a_hundred_steps_with_resets_equal_those_of_sync_vector_env(case):
@@ -147,9 +144,6 @@ def test_outputs_are_new_objects():
         assert not any(np.may_share_memory(array, other) for other in arrays[:i])
 
 
-# --- attributes ---
-
-
 @pytest.mark.long
 @pytest.mark.parametrize("case", CASES)
 def test_settings_of_the_copies_equal_those_of_single_environments(case):
@@ -180,9 +174,6 @@ def test_a_vector_environment_survives_pickling_in_the_middle_of_a_trial():
         for _ in range(8):
             actions = random_actions(ours)
             same(twin.step(actions), ours.step(actions))
-
-
-# --- errors ---
 
 
 @pytest.mark.parametrize(

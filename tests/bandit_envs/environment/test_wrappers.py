@@ -22,7 +22,6 @@ CONSTRAINED = Problem(
 
 
 def episode(env, seed=0):
-    """Play a random episode; return the infos and rewards."""
     env.reset(seed=seed)
     env.action_space.seed(seed)
     infos, rewards, done = [], [], False

@@ -78,6 +78,7 @@ def test_regret_is_to_the_best_feasible_arm_that_is_there(problem):
         info = env.step(arm)[-1]
         assert info["oracle"]["optimum"] == best
         assert info["oracle"]["regret"] == best - means[0, arm]
+        assert info["oracle"]["segment"] == trial.segment[t]
         assert env.worst_regret[t] == best - means[0, mask].min()
 
 

@@ -137,7 +137,6 @@ BY_REWARD = {"law": "by-reward", "mean": 4, "more": 30}
 
 
 def played_by_reward(arm: int, noise: Any = None) -> tuple[Any, Any]:
-    """Rewards and delays of the rounds of a trial in which one arm is played."""
     env = BanditEnv(problem(BY_REWARD, horizon=400, max_delay=399, noise=noise or NoNoise()))
     env.reset(seed=3)
     found = [env.step(arm)[4]["oracle"]["delay"] for _ in range(400)]

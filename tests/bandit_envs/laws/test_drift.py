@@ -100,17 +100,6 @@ def test_costs_drift_or_stay_as_is_chosen(costs):
     assert (given[:, 1:] == given[0, 1:]).all()
 
 
-def test_regret_is_charged_against_the_rounds_own_optimum():
-    env = BanditEnv(EVERYTHING)
-    outputs = played(env, seed=4)
-    trial: Any = env.simulator.trials[0]
-    for t, (*_, info) in enumerate(outputs[1:]):
-        oracle = info["oracle"]
-        assert oracle["regret"] == trial.optimum[t] - oracle["mean"]
-        assert oracle["segment"] == trial.segment[t]
-        assert oracle["mean"] in trial.means[t][0]
-
-
 def test_trials_of_frozen_functions_share_them_but_not_their_place_in_time():
     problem = by_hand(drift=OrnsteinUhlenbeck(0.1), horizon=HORIZON, function_seed=5)
     one, other = problem.draw(0), problem.draw(1)

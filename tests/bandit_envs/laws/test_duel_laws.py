@@ -84,20 +84,12 @@ def test_agents_of_single_arms_are_refused_with_the_reason(name):
         agents.make(name, build("duel", {}))
 
 
-def test_the_std_of_the_number_that_decides_a_duel_is_one():
-    with pytest.raises(ValueError, match=r"^std must be 0 or positive, got -1\.0; "):
-        WhoWins(std=-1.0)
-
-
 @pytest.mark.parametrize("action", [3, [3], [1, 2, 3], [0.5, 1.0], [-1, 0], [0, 30]])
 def test_an_action_that_is_no_pair_of_arms_is_an_error(action):
     env = gym.make(DUEL).unwrapped
     env.reset(seed=0)
     with pytest.raises(ValueError, match="action must be "):
         env.step(action)
-
-
-# --- parts that repeat the size of another ---
 
 
 def slope(x):
@@ -128,14 +120,18 @@ def test_chances_against_the_best_take_the_number_of_arms_from_the_decisions():
         (lambda: by_hand(reward=Normalized(RecordedValues(np.ones((2, 4))))), r"recorded values must be \(M"),
         (lambda: by_hand(constraints=(RecordedValues(-np.ones((2, 4))),)), r"recorded values must be \(M"),
         (lambda: by_hand(play_costs=MeasuredCosts(9.0, values=np.ones(4))), r"values must be \(25,\) costs"),
+        (lambda: WhoWins(std=-1.0), r"^std must be 0 or positive, got -1\.0; "),
+        (lambda: PairChances([[0.6, 0.5], [0.5, 0.4]]), "matrix must be .*P_ij . P_ji = 1 and P_ii = 1/2"),
+        (lambda: PairChances([[0.5, 1.2], [-0.2, 0.5]]), "matrix must be .*of probabilities from 0 to 1"),
+        (lambda: PairChances([[0.5, np.nan], [0.5, 0.5]]), "matrix must be .*of probabilities from 0 to 1"),
+        (lambda: PairChances(np.full((2, 3), 0.5)), "matrix must be .*probabilities, or "),
+        (lambda: PairChances("cycle"), "matrix must be .*probabilities, or "),
     ],
 )
-def test_a_part_of_another_size_is_refused_before_anything_is_drawn(make, message):
+def test_a_part_of_no_duel_or_of_another_size_is_refused_before_anything_is_drawn(make, message):
     with pytest.raises(ArgumentError, match=message):
         make()
 
-
-# --- chances by a matrix ---
 
 CYCLE = np.array([[0.5, 0.9, 0.5, 0.1], [0.1, 0.5, 0.9, 0.5], [0.5, 0.1, 0.5, 0.9], [0.9, 0.5, 0.1, 0.5]])
 # Arm 1 beats all others; 0 beats 2, which beats 3, which beats 0: no utilities say so.
@@ -206,18 +202,3 @@ def test_the_vector_form_by_a_matrix_of_each_context_equals_its_singles(mode):
 def test_agents_of_duels_play_a_matrix_of_chances():
     result = evaluate(by_matrix(CONDORCET, horizon=300), ["maxminlcb", "random"], trials=3)
     assert result.regret["maxminlcb"].sum(axis=1).mean() < result.regret["random"].sum(axis=1).mean()
-
-
-@pytest.mark.parametrize(
-    ("matrix", "message"),
-    [
-        ([[0.6, 0.5], [0.5, 0.4]], "P_ij . P_ji = 1 and P_ii = 1/2"),
-        ([[0.5, 1.2], [-0.2, 0.5]], "of probabilities from 0 to 1"),
-        (np.full((2, 3), 0.5), "probabilities, or "),
-        ([[0.5, np.nan], [0.5, 0.5]], "of probabilities from 0 to 1"),
-        ("cycle", "probabilities, or "),
-    ],
-)
-def test_a_matrix_that_is_none_of_chances_is_refused(matrix, message):
-    with pytest.raises(ArgumentError, match=f"matrix must be .*{message}"):
-        PairChances(matrix)

@@ -26,9 +26,6 @@ def feasible_of(problem: Any, trial: Any) -> Any:
     return (costs <= 0).all(axis=1).reshape(len(costs), problem.decisions.num_contexts, -1)
 
 
-# --- drawn costs ---
-
-
 @pytest.mark.parametrize("law", functions.LAWS)
 @pytest.mark.parametrize("count", [1, 3])
 @pytest.mark.parametrize("quantile", [0.02, 0.3, 1.0])
@@ -112,9 +109,6 @@ def test_the_noise_of_costs_is_a_keyword_and_its_deviation_is_published(keywords
     assert abs(trial.noise[:, 1].std() - law.std) <= 4 * law.std / np.sqrt(2 * 20_000)
 
 
-# --- known optima ---
-
-
 def test_the_optima_of_the_two_discs_are_the_known_ones():
     box, grid = (build("small-feasible-region", {"continuous": c}) for c in (True, False))
     assert box.draw(0).optimum[0] == pytest.approx(TWO_DISCS, abs=1e-8)
@@ -185,9 +179,6 @@ def test_functions_that_every_reset_meets_again_are_made_once(keywords):
         np.testing.assert_array_equal(problem.draw(0).means, first.means)
 
 
-# --- what a round tells ---
-
-
 def test_signed_costs_of_plays_arrive_with_their_rewards():
     problem = build("constrained", {"num_constraints": 3, "num_arms": 30, "horizon": 40, "noise": "none",
                                     "delay": {"law": "poisson", "mean": 3}})  # fmt: skip
@@ -209,9 +200,6 @@ def test_signed_costs_of_plays_arrive_with_their_rewards():
     assert (means[1:] > 0).any()
 
 
-# --- metrics ---
-
-
 def test_violation_cancels_over_time_and_hard_violation_does_not():
     keywords = {"horizon": 30, "num_arms": 40, "num_constraints": 2}
     result = evaluate("GPBandit-Constrained-v0", ["random"], trials=3, seed=1, env_kwargs=keywords)
@@ -226,8 +214,6 @@ def test_violation_cancels_over_time_and_hard_violation_does_not():
 
 
 class Noting:
-    """Plays arms in turn and sums the costs that it is told."""
-
     def __init__(self, setting):
         self.num_arms, self.sums = len(setting.arms), []
 
@@ -259,9 +245,6 @@ def test_the_violation_of_noisy_costs_is_that_of_the_sum_of_what_has_arrived(del
     np.testing.assert_allclose(outcome.noisy_violation["noting"][0], expected, rtol=1e-12)
     assert not np.allclose(outcome.noisy_violation["noting"], outcome.violation["noting"])
     np.testing.assert_array_equal(outcome.curves("noisy_violation")["noting"][0], expected)
-
-
-# --- mixtures ---
 
 
 def test_on_the_two_discs_a_mixture_is_no_better_than_the_best_fixed_point_of_the_box():

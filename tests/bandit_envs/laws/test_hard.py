@@ -70,10 +70,7 @@ def test_rescaled_hard_functions_have_the_whole_norm_and_no_bound(grams, name):
     assert plain.norm is not None
     assert scaled.values == pytest.approx(plain.values * B / plain.norm)
     assert 8 < B / plain.norm < 50
-    assert law.least_regret(grams[name]) is None
-
-
-def test_no_bound_is_proved_where_the_effective_dimension_is_small():
+    assert law.least_regret(grams[name]) is None  # as where the effective dimension is small
     assert HardFunctions(horizon=2).least_regret(Gram(RBF(10.0), POINTS[:5])) is None
 
 

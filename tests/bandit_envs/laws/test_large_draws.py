@@ -26,7 +26,6 @@ each_case = pytest.mark.parametrize(("kernel", "points", "structure"), CASES.val
 
 @pytest.fixture
 def many(monkeypatch):
-    """More than 10 points are many."""
     monkeypatch.setattr(definite, "SLOW", 10)
     monkeypatch.setattr(definite, "MOST_DENSE", 10)
     monkeypatch.setattr(gram_module, "TRIED", 10)
@@ -88,7 +87,6 @@ def test_expansions_are_the_same_in_blocks_of_any_size(many, monkeypatch):
 
 @pytest.mark.parametrize("function", LAWS)
 def test_five_thousand_points_and_more_of_a_low_rank_are_drawn_from_the_root(function):
-    """The same seed is the same function."""
     assert Gram(Matern(0.2), unit_grid(5000)).has_quick_root
     gram = Gram(RBF(0.2), unit_grid(30_000))
     assert gram.has_quick_root

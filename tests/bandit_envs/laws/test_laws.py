@@ -48,7 +48,6 @@ def accepts(drift: Drift, law: FunctionLaw) -> bool:
 
 
 def drawn(kind: str, law: Any) -> np.ndarray:
-    """What a law draws from one generator; a drift, of the first functions that it takes."""
     if isinstance(law, Drift):
         rewards = GPSample(), RecordedValues(np.eye(20, 9))
         reward = next(reward for reward in rewards if accepts(law, reward))
@@ -62,7 +61,6 @@ def drawn(kind: str, law: Any) -> np.ndarray:
 
 
 def made(kind: str, name: str) -> Any:
-    """A law by its name, with what it cannot do without."""
     law = REGISTRIES[kind][name]
     needed = {each.name for each in dataclasses.fields(law) if each.default is dataclasses.MISSING}
     return parse(kind, {"law": name, **{key: NEEDED[key] for key in needed}}, REGISTRIES[kind])
@@ -108,7 +106,7 @@ def test_every_law_is_frozen_and_draws_the_same_from_the_same_generator(kind, na
         ("changes", {"law": "at", "rounds": [0, 5]}, r"changes..rounds.. must be ascending .* got \[0, 5\]"),
         ("changes", {"law": "at", "rounds": 5}, "rounds.. must be ascending rounds above 0, .* got 5"),
         ("changes", {"law": "evenly", "num_segments": 0}, "num_segments.. must be a positive integer, got 0"),
-        ("changes", {"law": "recurring", "num_functions": 0}, "num_functions.. .*, got 0"),
+        ("changes", {"law": "recurring", "num_functions": 1}, "num_functions.. .* of at least 2, got 1"),
         ("changes", {"law": "geometric", "hazard": 0}, r'changes\["hazard"\] must be in .0, 1., got 0'),
         ("changes", {"law": "geometric", "min_gap": 0}, r'changes\["min_gap"\] must be a positive .*, got 0'),
         ("delay", {"law": "poisson", "lost": 1.5}, "delay..lost.. must be in .0, 1., got 1.5"),

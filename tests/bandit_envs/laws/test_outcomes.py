@@ -183,8 +183,3 @@ def test_means_between_the_points_of_a_box_are_means_that_outcomes_can_have():
     law = KnownFunction(lambda x: 0.9 + x[:, 0] * (1 - x[:, 0]))
     with pytest.raises(ArgumentError, match="reward must be from 0 to 1"):
         by_hand(decisions=decisions, reward=law, noise=OfOutcome(0.4)).draw(0)
-
-
-def test_a_prior_mean_that_outcomes_cannot_have_is_refused():
-    with pytest.raises(ArgumentError, match=r"prior_mean must be .* as means of"):
-        problem("bernoulli", prior_mean=2)

@@ -5,7 +5,7 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 import pytest
-from cases import IN_CONTEXTS, by_hand
+from cases import by_hand
 
 from bandit_envs import BanditEnv
 from bandit_envs.environment.wrappers import EpisodeRegret
@@ -26,7 +26,6 @@ def budget_of(law: str, **more: Any) -> dict[str, Any]:
 
 
 def episode(law: str, seed: int = 0, **keywords: Any) -> list[Any]:
-    """What an episode of random plays returns, step by step."""
     env = gym.make("GPBandit-Composite-v0", **{**SMALL, "budget": budget_of(law), **keywords})
     env.action_space.seed(seed)
     env.reset(seed=seed)
@@ -157,18 +156,12 @@ def moved(law: Movement, arms: list[int] = ARMS, **laws: Any) -> list[float]:
     return [env.step(arm)[-1]["oracle"]["moved"] for arm in arms]
 
 
-def test_a_switch_costs_its_price_and_the_first_play_nothing():
+def test_a_switch_costs_its_price_travel_the_distance_in_sides_of_the_box_and_the_first_play_nothing():
     assert moved(Switching(0.25)) == [0, 0, 0.25, 0, 0, 0.25, 0.25]
-
-
-def test_travel_costs_the_distance_in_sides_of_the_box():
     steps = np.abs(np.diff(np.array(ARMS) / 24.0))
-    np.testing.assert_allclose(moved(Travel(2.0)), [0, *(2.0 * steps)], atol=1e-12)
-
-
-def test_travel_does_not_depend_on_the_units_of_the_features():
-    wide = Decisions(1000.0 * unit_grid(25))
-    np.testing.assert_allclose(moved(Travel(2.0), decisions=wide), moved(Travel(2.0)), atol=1e-12)
+    for unit in (1.0, 1000.0):
+        found = moved(Travel(2.0), decisions=Decisions(unit * unit_grid(25)))
+        np.testing.assert_allclose(found, [0, *(2.0 * steps)], atol=1e-12)
 
 
 def test_nothing_else_of_a_run_depends_on_what_moves_cost():
@@ -184,26 +177,16 @@ def test_the_law_is_published_even_where_the_model_is_withheld():
     assert by_hand(movement=Switching(0.2), publish_model=False).setting().movement == Switching(0.2)
 
 
-def test_a_budget_pays_for_plays_and_not_for_moves():
-    def plays(law: Movement) -> int:
+def test_a_budget_pays_for_plays_and_not_for_moves_and_a_play_that_it_does_not_cover_is_no_move():
+    def last(law: Movement) -> dict[str, Any]:
         env = BanditEnv(by_hand(movement=law, play_costs=GPCosts(6.0)))
         env.reset(seed=0)
-        return next(t for t in range(40) if env.step(t % 25)[2])
+        return next(info for *_, over, _, info in map(env.step, [0, 24] * 20) if over)
 
-    assert plays(Switching(5.0)) == plays(FreeMoves())
-
-
-def test_a_play_that_the_budget_does_not_cover_is_no_move():
-    env = BanditEnv(by_hand(movement=Switching(5.0), play_costs=GPCosts(6.0)))
-    env.reset(seed=0)
-    last = next(info for *_, over, _, info in map(env.step, [0, 24] * 20) if over)
-    assert not last["played"]
-    assert last["oracle"]["moved"] == 0.0
-
-
-def test_contexts_are_refused_with_the_reason():
-    with pytest.raises(ValueError, match=r"movement must be the law .none. with several contexts, which"):
-        by_hand(movement=Switching(0.2), decisions=IN_CONTEXTS)
+    moving = last(Switching(5.0))
+    assert moving["t"] == last(FreeMoves())["t"]
+    assert not moving["played"]
+    assert moving["oracle"]["moved"] == 0.0
 
 
 def test_the_total_loss_is_regret_plus_the_cost_of_moves():

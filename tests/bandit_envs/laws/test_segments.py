@@ -38,6 +38,8 @@ def test_a_recorded_sequence_is_shown_as_it_is_and_begins_again():
     for indices in ([2, 0, 1], (2, 0, 1), np.array([2, 0, 1])):
         law = contexts.RecordedContexts(indices)  # type: ignore[arg-type]
         np.testing.assert_array_equal(law.draw(5, 3, rng()), [2, 0, 1, 2, 0])
+    with pytest.raises(ValueError, match=r"context..indices.. must be in 0\.\.2, got 3"):
+        contexts.RecordedContexts((0, 3)).draw(5, 3, rng())
 
 
 @pytest.mark.long
@@ -55,11 +57,6 @@ def test_a_walk_is_uniform_in_every_round():
     for column in ends.T:
         shares = np.bincount(column, minlength=4) / len(ends)
         assert (np.abs(shares - 0.25) < 4 * np.sqrt(0.25 * 0.75 / len(ends))).all()
-
-
-def test_an_index_of_a_context_that_is_not_there_is_one_clear_error():
-    with pytest.raises(ValueError, match=r"context..indices.. must be in 0\.\.2, got 3"):
-        contexts.RecordedContexts((0, 3)).draw(5, 3, rng())
 
 
 @pytest.mark.parametrize("horizon", [1, 4, 300])
@@ -90,6 +87,8 @@ def test_period_i_of_even_segments_ends_after_the_rounded_share_of_the_rounds(ho
     np.testing.assert_array_equal(np.cumsum(np.bincount(segment)), ends)
     np.testing.assert_array_equal(changes.change_points_of(segment), ends[:-1])
     np.testing.assert_array_equal(changes.segments_of(np.array(ends[:-1], dtype=int), horizon), segment)
+    with pytest.raises(ValueError, match=f"num_segments must be at most the horizon {count - 1}, got"):
+        changes.Evenly(count).draw(count - 1, rng())
 
 
 def test_recurring_segments_are_even_ones_whose_functions_come_in_turn():
@@ -116,11 +115,6 @@ def test_geometric_segments_have_the_stated_hazard_and_no_shorter_gap():
 def test_a_certain_change_comes_as_soon_as_the_gap_allows():
     np.testing.assert_array_equal(changes.GeometricChanges(1.0, 3).draw(7, rng()), [0, 0, 0, 1, 1, 1, 2])
     np.testing.assert_array_equal(changes.GeometricChanges(1.0).draw(4, rng()), [0, 1, 2, 3])
-
-
-def test_more_even_segments_than_rounds_are_refused():
-    with pytest.raises(ValueError, match="num_segments must be at most the horizon 3, got 4"):
-        changes.Evenly(4).draw(3, rng())
 
 
 @pytest.mark.parametrize("min_gap", [1, 2, 3, 50, 2**62])

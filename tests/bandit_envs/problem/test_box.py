@@ -76,7 +76,6 @@ def test_no_point_of_a_box_is_better_than_its_optimum(name, keywords):
 
 
 def values_at(problem, trial, t, unit):
-    """Mean rewards of feasible arms in a round."""
     pairs = problem.decisions.with_context(int(trial.context[t]), unit)
     reward, *costs = (function(pairs) for function in trial.between[trial.segment[t]])
     return np.where([cost <= 0 for cost in costs], reward, -np.inf).min(axis=0) if costs else reward

@@ -18,7 +18,6 @@ VARIANTS = {"gp": [PAID, {"num_contexts": 3, **PAID}, SEEDED]}
 
 
 def arrays(setting):
-    """Every array by name, also of what is made from the fields."""
     found = {field.name: getattr(setting, field.name) for field in fields(setting)}
     found |= {"points": setting.decisions.points, "scaled_contexts": setting.scaled_contexts}
     found |= {f"decisions.{name}": value for name, value in vars(setting.decisions).items()}

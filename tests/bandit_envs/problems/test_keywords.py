@@ -6,7 +6,7 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 import pytest
-from cases import BY_HAND, CONTEXTS, by_hand, played
+from cases import BY_HAND, CONTEXTS, IN_CONTEXTS, by_hand, played
 from sklearn.gaussian_process.kernels import RBF, Matern
 
 import bandit_envs
@@ -17,6 +17,7 @@ from bandit_envs.laws import Gaussian, KnownFunction, RecordedValues, RKHSFuncti
 from bandit_envs.laws.derived import FeasibleShare
 from bandit_envs.laws.drift import OrnsteinUhlenbeck, Replay
 from bandit_envs.laws.functions import GPSample
+from bandit_envs.laws.movement import Switching
 from bandit_envs.problem.decisions import uniform_points, unit_grid
 from bandit_envs.problems import FACTORIES, PRESET_OF, SWITCHES, build, data_files, defaults_of, keywords_of
 
@@ -127,18 +128,7 @@ def test_the_largest_delay_that_arrives_is_published(window):
     assert problem.window == problem.draw(0).setting.max_delay == expected
     infos = [info for *_, info in played(BanditEnv(problem), rounds=300)[1:]]
     assert max(info["oracle"]["delay"] for info in infos) <= expected
-
-
-def test_delays_reach_no_further_than_the_horizon():
     assert build("gp", {"delay": {"law": "poisson", "mean": 10}, "horizon": 8}).window == 7
-
-
-def test_a_problem_of_ones_own_is_an_environment():
-    problem = BY_HAND["everything"]
-    env = bandit_envs.make(problem)
-    assert isinstance(env, BanditEnv)
-    assert env.problem is problem
-    assert env.observation_space.shape == (2,)
 
 
 def test_a_function_over_contexts_is_evaluated_at_context_and_arm():
@@ -187,6 +177,7 @@ def test_a_function_over_contexts_is_evaluated_at_context_and_arm():
         ("clicks", {"outcome": {"law": "probit"}}, "outcome"),
         ("clicks", {"outcome": {"law": "bernoulli", "base": 1e3}}, "base"),
         ("clicks", {"outcome": {"law": "poisson", "exposure": 0}}, "exposure"),
+        ("clicks", {"prior_mean": 2}, "prior_mean must be .* as means of"),
         ("duel", {"continuous": True}, "continuous must be"),
         ("duel", {"constraints": {"law": "gp"}}, "constraints must be left out of duels"),
         ("duel", {"corruption": "random"}, "corruption must be left out of duels"),
@@ -266,6 +257,8 @@ def test_an_id_refuses_an_unknown_keyword_as_python_does(make):
     words = r"unexpected keyword argument 'hroizon' \(did you mean 'horizon'\?\); it takes"
     with pytest.raises(TypeError, match=words):
         make("GPBandit-GP-v0", hroizon=3)
+    with pytest.raises(TypeError, match=r"a Problem got an unexpected keyword argument .horizon."):
+        BanditEnv(BY_HAND["contexts"], horizon=4)
 
 
 @pytest.mark.parametrize(
@@ -294,6 +287,7 @@ def test_an_id_refuses_an_unknown_keyword_as_python_does(make):
         ({"kernel": RBF}, "kernel must be a scikit-learn kernel object, got <class"),
         ({"prior_mean": np.zeros(3)}, r"prior_mean must be a number or \(25,\) values, got \(3,\)"),
         ({"prior_mean": np.nan}, "prior_mean must be finite numbers, got nan"),
+        ({"movement": Switching(0.2), "decisions": IN_CONTEXTS}, "movement must be the law .none. with"),
         ({"drift": 0.01}, "drift must be a law such as OrnsteinUhlenbeck"),
         ({"drift": OrnsteinUhlenbeck(), "reward": RKHSFunction()}, "drift must be None unless functions are"),
         ({"drift": OrnsteinUhlenbeck(), "constraints": (RKHSFunction(),)}, "drift must be None unless"),
@@ -312,11 +306,6 @@ def test_an_id_refuses_an_unknown_keyword_as_python_does(make):
 def test_a_problem_that_cannot_be_played_is_one_clear_error(laws, message):
     with pytest.raises(ValueError, match=message):
         by_hand(**laws).draw(0)
-
-
-def test_a_problem_takes_no_keywords_of_named_ones():
-    with pytest.raises(TypeError, match=r"a Problem got an unexpected keyword argument .horizon."):
-        BanditEnv(BY_HAND["contexts"], horizon=4)
 
 
 @pytest.mark.parametrize("given", [3, None, ["GPBandit-GP-v0"]])
