@@ -3,27 +3,21 @@
 import gymnasium as gym
 import numpy as np
 import pytest
+from cases import by_hand
 from gymnasium.utils.env_checker import check_env
 from stable_baselines3.common.env_checker import check_env as check_for_sb3
 
 import bandit_envs  # noqa: F401 (registers the ids)
-from bandit_envs import BanditEnv, Problem, Setting
+from bandit_envs import BanditEnv, Setting
 from bandit_envs.environment.envs import FIRST, TrainingSeeds
 from bandit_envs.environment.observations import make_summary
 from bandit_envs.environment.wrappers import HistoryObservation, StatisticsObservation
-from bandit_envs.kernels.kernels import make_kernel
-from bandit_envs.laws import GPSample, delays
+from bandit_envs.laws import delays
 from bandit_envs.problem.decisions import Decisions
 
 WRAPPERS = [HistoryObservation, StatisticsObservation, lambda env: StatisticsObservation(env, bins=3)]
-CONTEXTS = Problem(
-    Decisions(np.linspace(0, 10, 21)[:, None], np.array([[0.0], [1.0], [3.0]])),
-    GPSample(),
-    make_kernel("rbf", [1.0, 2.0]),
-    delay=delays.PoissonDelay(2.0),
-    max_delay=6,
-    horizon=40,
-)
+PLACES = Decisions(np.linspace(0, 10, 21)[:, None], np.array([[0.0], [1.0], [3.0]]))
+CONTEXTS = by_hand(decisions=PLACES, delay=delays.PoissonDelay(2.0), max_delay=6)
 
 
 def rounds(env, seed=0):

@@ -141,22 +141,6 @@ def test_nothing_feasible_on_a_fine_net_beats_the_optimum(name):
 
 
 @pytest.mark.long
-def test_drawn_functions_on_a_box_have_a_feasible_optimum_in_every_segment_and_context():
-    problem = build("rkhs", {"num_arms": 25, "dim": 2, "num_contexts": 2, "continuous": True, "horizon": 6,
-                             "constraints": {"law": "rkhs", "quantile": 0.1}, "num_constraints": 2,
-                             "changes": {"law": "at", "rounds": [3]}})  # fmt: skip
-    arms = np.random.default_rng(0).random((5000, 2))
-    for entropy in range(3):
-        trial = problem.draw(entropy)
-        assert feasible_of(problem, trial).any(axis=2).all()
-        for t in range(6):
-            points = problem.decisions.with_context(trial.context[t], arms)
-            values = np.array([function(points) for function in trial.between[trial.segment[t]]])
-            feasible = (values[1:] <= 0).all(axis=0)
-            assert values[0, feasible].max(initial=-np.inf) <= trial.optimum[t] + 1e-9
-
-
-@pytest.mark.long
 def test_a_feasible_set_between_the_candidates_is_found_and_none_is_minus_infinity():
     def needle(x):
         return ((x - 0.5123) ** 2).sum(axis=1) - 1e-6
