@@ -32,9 +32,8 @@ def composite(dim: int, continuous: bool = False) -> Problem:
     )
 
 
-CASES = {f"{dim} features": composite(dim) for dim in (1, 2, 3)} | {
-    f"box of {dim}": composite(dim, True) for dim in (1, 2, 3)
-}
+KINDS = {"set": False, "box": True}
+CASES = {f"{kind} of {dim}": composite(dim, box) for kind, box in KINDS.items() for dim in (1, 2, 3)}
 
 
 def started(problem: Problem, rounds: int, mode: str = "rgb_array") -> BanditEnv:
