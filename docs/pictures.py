@@ -12,8 +12,7 @@ from matplotlib.axes import Axes
 
 from bandit_envs.basics.types import Ints
 from bandit_envs.environment.envs import make
-from bandit_envs.rendering.figure import ShownFigure
-from bandit_envs.rendering.picture import draw, strip
+from bandit_envs.rendering.picture import ShownFigure, draw, strip
 from bandit_envs.rendering.scene import Limits, Picture, Scene
 from gpbandits import Result, evaluate, watch
 from gpbandits.report.film import FilmedTrial, scenes

@@ -256,9 +256,8 @@ def require_probability(
 
 def at_least(least: int) -> str:
     """Return what messages say that an integer of at least `least` must be."""
-    return {0: "0 or a positive integer", 1: "a positive integer"}.get(
-        least, f"an integer of at least {least}"
-    )
+    usual = {0: "0 or a positive integer", 1: "a positive integer"}
+    return usual.get(least, f"an integer of at least {least}")
 
 
 def require_integer(name: str, value: Any, least: int, remedy: str) -> None:

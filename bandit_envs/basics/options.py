@@ -4,6 +4,7 @@
 
 A plain `bool` or `float` is a declaration, too: text is no switch, and a list no number. A `Checked`
 dataclass is checked when it is made; a function's arguments are, by `require_annotated`, before its call.
+`parse` makes a law from its description: of {"law": "poisson", "mean": 10} it is `PoissonDelay(mean=10)`.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import math
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import fields, is_dataclass
+from dataclasses import MISSING, fields, is_dataclass
 from functools import cache, partial
 from inspect import Parameter, isfunction, ismethod, signature, unwrap
 from numbers import Integral, Real
@@ -21,34 +22,18 @@ from typing import Annotated, Any, NamedTuple, Union, get_args, get_origin
 
 import numpy as np
 
-from bandit_envs.basics.arguments import (
-    AT_LEAST_ONE,
-    FRACTION,
-    LARGEST_COUNT,
-    NOT_NEGATIVE,
-    POSITIVE,
-    POSITIVE_FRACTION,
-    PROBABILITY,
-    SCALE,
-    SQUARED,
-    ArgumentError,
-    Option,
-    at_least,
-    is_integer,
-    is_number,
-    refusal,
-    shown,
-)
+from bandit_envs.basics import arguments
+from bandit_envs.basics.arguments import ArgumentError, Option, is_integer, is_number, refusal, shown
 from bandit_envs.basics.types import Floats, Ints
 
-positive = POSITIVE.option
-not_negative = NOT_NEGATIVE.option
-at_least_one = AT_LEAST_ONE.option
-fraction = FRACTION.option  # in [0, 1]
-positive_fraction = POSITIVE_FRACTION.option  # in (0, 1]
-probability = PROBABILITY.option  # in (0, 1)
-SQUARED_STD = SQUARED.option("its square is the variance")
-SQUARED_SCALE = SCALE.option("it is squared")
+positive = arguments.POSITIVE.option
+not_negative = arguments.NOT_NEGATIVE.option
+at_least_one = arguments.AT_LEAST_ONE.option
+fraction = arguments.FRACTION.option  # in [0, 1]
+positive_fraction = arguments.POSITIVE_FRACTION.option  # in (0, 1]
+probability = arguments.PROBABILITY.option  # in (0, 1)
+SQUARED_STD = arguments.SQUARED.option("its square is the variance")
+SQUARED_SCALE = arguments.SCALE.option("it is squared")
 
 
 def number(expected: str, valid: Callable[[float], bool], remedy: str = "") -> Option:
@@ -60,9 +45,9 @@ def whole(least: int, remedy: str = "") -> Option:
     """Declare an integer of at least `least`."""
 
     def holds(value: Any) -> bool:
-        return is_integer(value) and least <= value <= LARGEST_COUNT
+        return is_integer(value) and least <= value <= arguments.LARGEST_COUNT
 
-    return Option(at_least(least), holds, remedy, least - 1, LARGEST_COUNT)
+    return Option(arguments.at_least(least), holds, remedy, least - 1, arguments.LARGEST_COUNT)
 
 
 def count(remedy: str = "") -> Option:
@@ -103,7 +88,7 @@ PER_TRIAL = Option("a number or an array of one a trial", _is_per_trial, "", -ma
 PerTrial = Annotated[float | int | Floats | Ints, PER_TRIAL]  # a number for all trials, or one each, (B,)
 KINDS: dict[Any, Option] = {
     bool: Option("True or False", lambda value: isinstance(value, bool)),
-    int: Option("an integer", lambda value: is_integer(value) and abs(value) <= LARGEST_COUNT),
+    int: Option("an integer", lambda value: is_integer(value) and abs(value) <= arguments.LARGEST_COUNT),
     float: Option("a number", _is_real, "", -math.inf, math.inf),
     str: Option("text", lambda value: isinstance(value, str)),
     dict: Option("a dict of names", _is_named),
@@ -255,3 +240,32 @@ def alternatives(hinted: Any) -> tuple[Any, ...]:
     """Return the members of a union, or the annotation itself."""
     named = named_of(hinted)
     return get_args(named) if get_origin(named) in (Union, UnionType) else (named,)
+
+
+def parse(argument: str, spec: Any, laws: Mapping[str, type], kind: type | None = None) -> Any:
+    """Return the law described by {"law": name, parameter: value, ...}, by its name alone or by a law.
+
+    A law is one of the named ones, or any of their `kind`, if that is given.
+    """
+    if isinstance(spec, str):
+        spec = {"law": spec}
+    if not isinstance(spec, Mapping):
+        if isinstance(spec, (*laws.values(), *([kind] if kind else []))):
+            return spec
+        such = f'{{"law": "{next(iter(laws))}"}}'
+        raise ArgumentError(argument, f"must be a dict such as {such}, got {shown(spec)}")
+    name = spec.get("law")
+    if not isinstance(name, str) or name not in laws:
+        complaint = f"must be one of {', '.join(laws)}, got {shown(name)}"
+        raise ArgumentError(f'{argument}["law"]', complaint)
+    parameters = {key: value for key, value in spec.items() if key != "law"}
+    given = {each.name: each for each in fields(laws[name]) if each.init}
+    for key in parameters:
+        if key not in given:
+            takes = ", ".join(given) or "nothing"
+            raise ValueError(f"{argument} {name!r} has no {key!r}; it takes {takes}")
+    for key, each in given.items():
+        if key not in parameters and each.default is MISSING and each.default_factory is MISSING:
+            raise ArgumentError(f'{argument}["{key}"]', f"must be given, {name!r} has no default for it")
+    with arguments.written_as({key: f'{argument}["{key}"]' for key in parameters}):
+        return laws[name](**parameters)

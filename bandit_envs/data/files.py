@@ -72,9 +72,8 @@ def download(file: str, source: Source, folder: Path) -> Path:
     try:
         import pooch
     except ImportError as error:
-        raise FileNotFoundError(
-            f"{_missing(file, source)}, or enable downloads: {command_for('data')}"
-        ) from error
+        remedy = f"or enable downloads: {command_for('data')}"
+        raise FileNotFoundError(f"{_missing(file, source)}, {remedy}") from error
     target = folder / file
     try:
         path = pooch.retrieve(source.url, f"sha256:{source.sha256}", target.name, target.parent)
@@ -110,8 +109,7 @@ def _source(file: str) -> Source:
 
 def check_sum(path: Path, sha256: str, remedy: str) -> None:
     """Raise unless a file has this checksum."""
-    given = sha256_of(path)
-    if given != sha256:
+    if (given := sha256_of(path)) != sha256:
         raise ValueError(
             f"{path} is not the expected file: its sha256 is {given}, expected {sha256}; {remedy}"
         )

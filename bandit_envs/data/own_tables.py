@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bandit_envs.basics.arguments import ArgumentError, from_extra, require, require_choice, shown
-from bandit_envs.basics.csv_files import csv_names, csv_rows, row_error
+from bandit_envs.basics.files import csv_names, csv_rows, row_error
 from bandit_envs.basics.types import Bools, Floats
 from bandit_envs.data.runs import GridAxis
 
@@ -47,9 +47,8 @@ class OwnTable(NamedTuple):
         cells = self.columns[name]
         missing = np.isnan(cells) if cells.dtype.kind == "f" else cells == ""
         if missing.any():
-            raise row_error(
-                self.row(int(missing.argmax())), f"must have every column that is used, got no {name!r}"
-            )
+            row = self.row(int(missing.argmax()))
+            raise row_error(row, f"must have every column that is used, got no {name!r}")
         return cells
 
     def row(self, row: int) -> int:

@@ -82,9 +82,8 @@ class SVMTasks(NamedTuple):
 def tst_svm() -> SVMTasks:
     """Load 50 tasks x 288 configurations; cached once a process, so the arrays are read-only."""
     # Two pairs of tasks share their first features but not their accuracies: rows are tasks.
-    names = sorted(
-        (file.removeprefix(FOLDER) for file in sources() if file.startswith(FOLDER)), key=str.encode
-    )
+    held = (file for file in sources() if file.startswith(FOLDER))
+    names = sorted((file.removeprefix(FOLDER) for file in held), key=str.encode)
     tables = fixed(np.array([np.loadtxt(locate(FOLDER + name), dtype=np.float64) for name in names]))
     return SVMTasks(tuple(names), tables[:, 0, 7:], tables[0, :, 1:7], tables[:, :, 0])
 
@@ -129,9 +128,7 @@ def to_unit(values: Floats, bounds: Floats) -> Floats:
 
 
 HPOB_PACKAGE = "bocode"  # its wheel holds the tables; `packages.toml` has its digest and licence
-HPOB_ORIGIN = Origin(
-    authors="Pineda Arango et al. (2021), HPO-B", licence="MIT", doi="10.48550/arXiv.2106.06257"
-)
+HPOB_ORIGIN = Origin("Pineda Arango et al. (2021), HPO-B", licence="MIT", doi="10.48550/arXiv.2106.06257")
 # Names of tables, such as "4796-23", of a search space and a data set of OpenML.
 HPOB_TABLES = tuple(f"{space}-{data_set}" for space, held in HPOB.items() for data_set in held)
 

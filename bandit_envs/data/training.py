@@ -108,7 +108,17 @@ def train_svm(data: str, grid: ResultGrid) -> Floats:
 
 def count_correct(parts: list[Classification], points: Floats) -> Ints:
     """Return the number of validation patients, then of correct ones for each machine, (Z, 1 + A)."""
-    return np.array([_count_correct(part, points) for part in parts], dtype=np.int64)
+    from sklearn.model_selection import train_test_split
+    from sklearn.svm import SVC
+
+    counts = []
+    for part in parts:
+        split: list[Any] = train_test_split(part.x, part.y, test_size=0.3, stratify=part.y, random_state=0)
+        x, x_valid, y, y_valid = split
+        machines = (SVC(C=c, gamma=gamma) for c, gamma in svm_values(points))
+        correct = (machine.fit(x, y).predict(x_valid) == y_valid for machine in machines)
+        counts.append([len(y_valid), *(int(right.sum()) for right in correct)])
+    return np.array(counts, dtype=np.int64)
 
 
 def accuracy_of(counts: Any) -> Floats:
@@ -131,17 +141,6 @@ def svm_table_name(data: str, grid: ResultGrid) -> str:
     """Return the file name of a table."""
     first, second = grid.shape
     return f"svm_{data}_{grid.spacing}_{first}x{second}.csv"
-
-
-def _count_correct(part: Classification, points: Floats) -> list[int]:
-    from sklearn.model_selection import train_test_split
-    from sklearn.svm import SVC
-
-    split: list[Any] = train_test_split(part.x, part.y, test_size=0.3, stratify=part.y, random_state=0)
-    x, x_valid, y, y_valid = split
-    machines = (SVC(C=c, gamma=gamma) for c, gamma in svm_values(points))
-    correct = (machine.fit(x, y).predict(x_valid) == y_valid for machine in machines)
-    return [len(y_valid), *(int(right.sum()) for right in correct)]
 
 
 def _log_axis(low: float, high: float, side: int) -> Floats:
@@ -181,9 +180,8 @@ def digits() -> Digits:
 def train_cnn(shape: tuple[int, int, int] = SHIPPED, replicates: int = REPLICATES) -> TuningTable:
     """Train on a log-spaced grid, a tenth of a second a run, once a process. Do not write to the result."""
     data = digits()
-    batch_sizes, *others = (
-        np.geomspace(*CNN_BOUNDS[name], n) for name, n in zip(CNN_BOUNDS, shape, strict=True)
-    )
+    axes = zip(CNN_BOUNDS.values(), shape, strict=True)
+    batch_sizes, *others = (np.geomspace(*bounds, n) for bounds, n in axes)
     step_size, decay = (axis.ravel() for axis in np.meshgrid(*others, indexing="ij"))
     rows = [cnn_rows(data, round(b), step_size, decay, replicates) for b in batch_sizes]
     return tables.tuning_table(np.concatenate(rows), CNN_BOUNDS)
@@ -211,11 +209,8 @@ def trained(data: Digits, batch_size: int, step_size: Floats, decay: Floats, rep
     """Return weights and biases of the P networks after the last epoch."""
     import torch
 
-    of_start, of_shuffle = (
-        np.random.default_rng([0, replicate]),
-        np.random.default_rng([1, replicate, batch_size]),
-    )
-    weights = start(of_start, len(step_size))
+    of_shuffle = np.random.default_rng([1, replicate, batch_size])
+    weights = start(np.random.default_rng([0, replicate]), len(step_size))
     moments = [(torch.zeros_like(w), torch.zeros_like(w)) for w in weights]
     x, y = patches(data.x), torch.as_tensor(data.y)
     update = 0

@@ -204,10 +204,9 @@ def shaped_actions(actions: Any, batch: tuple[int, ...], decisions: Decisions) -
     array = np.asarray(actions)
     shape = (*batch, *decisions.action_shape)
     if array.shape != shape or array.dtype.kind not in ("fiu" if decisions.continuous else "iu"):
-        several = (
-            "a pair of integer arms" if decisions.duel else "integer arms" if batch else "an integer arm"
-        )
-        kind = "numbers in [-1, 1]" if decisions.continuous else several
+        arms = "integer arms" if batch else "an integer arm"
+        arms = "a pair of integer arms" if decisions.duel else arms
+        kind = "numbers in [-1, 1]" if decisions.continuous else arms
         raise ValueError(f"action must be {kind} of shape {shape}, got {array!r}")
     return array
 

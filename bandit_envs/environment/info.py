@@ -43,9 +43,8 @@ class Round(NamedTuple):
             ValueError: `info` has no "oracle", or is of a reset.
         """
         if "oracle" not in info:
-            raise ValueError(
-                'info must have "oracle", which has the regret; make the environment with oracle=True'
-            )
+            remedy = "make the environment with oracle=True"
+            raise ValueError(f'info must have "oracle", which has the regret; {remedy}')
         last = int(np.max(info["t"]))
         if last < 0:
             raise ValueError("info must be of a step, got that of a reset, which has no play")

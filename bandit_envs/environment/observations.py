@@ -57,9 +57,8 @@ class Summary:
         """Return the space of one episode's `vector`."""
         seen = self.setting.scaled_contexts.shape[1]
         low, high = self.bounds()
-        return spaces.Box(
-            np.r_[np.zeros(seen), low].astype(np.float32), np.r_[np.ones(seen), high].astype(np.float32)
-        )
+        ends = np.r_[np.zeros(seen), low], np.r_[np.ones(seen), high]
+        return spaces.Box(*(each.astype(np.float32) for each in ends))
 
     @property
     def share(self) -> Floats:
@@ -194,10 +193,8 @@ REMEDY = (
 
 def is_blind(problem: Problem, seen: Space) -> bool:
     """Return True if observations of a learner say nothing about a function that is new in every episode."""
-    constant = (
-        seen.shape == problem.published.scaled_contexts.shape[1:] and problem.decisions.num_contexts == 1
-    )
-    if not constant or problem.function_seed is not None:
+    shown = problem.published.scaled_contexts.shape[1:]
+    if seen.shape != shown or problem.decisions.num_contexts > 1 or problem.function_seed is not None:
         return False
     first, second = (problem.draw(entropy) for entropy in range(2))
     return not np.array_equal(first.means[0], second.means[0])

@@ -121,9 +121,8 @@ class BanditVectorEnv(gym.vector.VectorEnv):
             if self.autoreset_mode is AutoresetMode.NEXT_STEP:
                 return self._step_after_end(shaped)
             if self.autoreset_mode is AutoresetMode.DISABLED:
-                raise RuntimeError(
-                    'a copy has finished its trial; call reset(options={"reset_mask": done}) first'
-                )
+                remedy = 'call reset(options={"reset_mask": done}) first'
+                raise RuntimeError(f"a copy has finished its trial; {remedy}")
         outcome = self._play(self._rows, checked_actions(shaped, self.problem.decisions))
         observation, info = outcome.observation, self._spread(self._rows, outcome)
         if np.count_nonzero(self._done) and self.autoreset_mode is AutoresetMode.SAME_STEP:
@@ -204,9 +203,8 @@ class BanditVectorEnv(gym.vector.VectorEnv):
         listed = isinstance(seed, Sequence | np.ndarray) and not isinstance(seed, str)
         if not listed or len(seed) != self.num_envs:
             given = len(seed) if listed else arguments.shown(seed)
-            raise arguments.ArgumentError(
-                "seed", f"must be one integer or {self.num_envs} of them, got {given}"
-            )
+            complaint = f"must be one integer or {self.num_envs} of them, got {given}"
+            raise arguments.ArgumentError("seed", complaint)
         for i, each in enumerate(seed):
             if each is not None:
                 arguments.require_seed(f"seed[{i}]", each)

@@ -19,9 +19,7 @@ RARELY = 0.01  # bound on the probability that a draw of a Gaussian process is s
 MOST_POINTS = 1000  # on which an unknown kernel is tested: an eigenvalue problem of 0.2 s
 BASIC = (kernels.RBF, kernels.Matern, kernels.RationalQuadratic, kernels.DotProduct)
 KNOWN = (*BASIC, ConstantKernel, WhiteKernel, TableKernel)
-REMEDY = (
-    "take a kernel of scikit-learn such as RBF, or TableKernel.nearest(covariance) for covariances of data"
-)
+REMEDY = "take scikit-learn's kernels such as RBF, or TableKernel.nearest(covariance) for covariances of data"
 
 
 def require_valid(kernel: Any, points: Floats) -> None:

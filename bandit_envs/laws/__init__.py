@@ -1,5 +1,6 @@
 """Define the laws of a problem's random parts: frozen dataclasses that draw a whole run at once."""
 
+from bandit_envs.basics.options import parse
 from bandit_envs.laws import (
     availability,
     changes,
@@ -17,7 +18,6 @@ from bandit_envs.laws.duels import AgainstBest, PairChances, WhoWins
 from bandit_envs.laws.functions import GPSample, KnownFunction, RKHSFunction
 from bandit_envs.laws.noise import Gaussian, NoNoise, Pareto, StudentT, UniformNoise
 from bandit_envs.laws.outcomes import BernoulliOutcomes, OfOutcome, PoissonCounts
-from bandit_envs.laws.parameters import parse
 from bandit_envs.laws.tabulated import RecordedValues, SegmentMeans
 
 __all__ = [

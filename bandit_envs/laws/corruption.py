@@ -5,7 +5,6 @@ regret is computed from the function itself. The intended c_t of each round are 
 are the same for all agents; the remaining budget limits how much of c_t is added.
 """
 
-import abc
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -17,7 +16,7 @@ from bandit_envs.basics.types import Bools, Floats
 
 
 @dataclass(frozen=True)
-class Corruption(Checked, abc.ABC):
+class Corruption(Checked):
     """Attack rewards within a budget.
 
     Args:
@@ -32,9 +31,9 @@ class Corruption(Checked, abc.ABC):
         """Return whether plays with these gaps to the optimum are attacked, a number or (n,); here all."""
         return np.ones(np.shape(gap), dtype=bool)
 
-    @abc.abstractmethod
     def draw(self, horizon: int, rng: np.random.Generator) -> Floats:
         """Return the intended change of each round's reward, (T,), applied if the round is attacked."""
+        return np.full(horizon, 0.0 - self.by)
 
 
 @dataclass(frozen=True)
@@ -48,9 +47,6 @@ class Untouched(Corruption):
         super().__post_init__()
         require(self.budget == self.by == 0, "budget", "0 for the law 'none'", self.budget or self.by)
 
-    def draw(self, horizon: int, rng: np.random.Generator) -> Floats:
-        return np.zeros(horizon)
-
 
 @dataclass(frozen=True)
 class AgainstTheBest(Corruption):
@@ -60,9 +56,6 @@ class AgainstTheBest(Corruption):
 
     def strikes(self, gap: Floats | float) -> Bools:
         return np.asarray(gap <= self.within)
-
-    def draw(self, horizon: int, rng: np.random.Generator) -> Floats:
-        return np.full(horizon, -self.by)
 
 
 @dataclass(frozen=True)
@@ -79,9 +72,6 @@ class AtRandom(Corruption):
 @dataclass(frozen=True)
 class AtTheStart(Corruption):
     """Lower the rewards of the first rounds, whatever is played, so that first estimates are too low."""
-
-    def draw(self, horizon: int, rng: np.random.Generator) -> Floats:
-        return np.full(horizon, -self.by)
 
 
 UNTOUCHED = Untouched()

@@ -50,17 +50,6 @@ class Expansion:
 
 
 @dataclass(frozen=True, eq=False)
-class RatioOfDrawn:
-    """Divide one function by another."""
-
-    above: Callable[[Floats], Floats]
-    below: Callable[[Floats], Floats]
-
-    def __call__(self, x: Floats) -> Floats:
-        return self.above(x) / self.below(x)
-
-
-@dataclass(frozen=True, eq=False)
 class Continuation:
     """Evaluate the posterior mean of a GP given its values z @ R at the points.
 

@@ -123,10 +123,9 @@ class PairChances(DuelLaw):
         """Return the arm of each context that beats all others, (Z,)."""
         beats = np.count_nonzero(self.matrix > 0.5, axis=2) == self.matrix.shape[1] - 1
         for z in np.flatnonzero(~beats.any(axis=1)):
-            complaint = (
-                f"must have an arm that beats all others, which regret is against, got none in context {z}"
-            )
-            raise ArgumentError("matrix", f'{complaint}; give against="borda"')
+            expected = "an arm that beats all others, which regret is against"
+            complaint = f'must have {expected}, got none in context {z}; give against="borda"'
+            raise ArgumentError("matrix", complaint)
         return beats.argmax(axis=1)
 
 

@@ -7,10 +7,10 @@ from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
+from bandit_envs.basics import options
 from bandit_envs.basics.arguments import is_number, require
-from bandit_envs.basics.options import SQUARED_STD, Checked, not_negative, number, positive, positive_fraction
+from bandit_envs.basics.options import SQUARED_STD, Checked, not_negative, number, parse, positive
 from bandit_envs.basics.types import Floats, Ints
-from bandit_envs.laws.parameters import parse
 
 FINITE = "above 2, where the variance is finite"
 Std = Annotated[float, not_negative(), SQUARED_STD]
@@ -57,10 +57,6 @@ class Noise(Checked, abc.ABC):
 
     def of_runs(self, drawn: Floats, point: Ints) -> Floats:
         """Return the noise of plays from their rounds' scaled draws, (n,) each, of laws with `num_points`."""
-        raise NotImplementedError
-
-    def check_means(self, low: float, high: float) -> None:
-        """Raise unless plays can have mean rewards from `low` to `high`, of laws with `draws_outcomes`."""
         raise NotImplementedError
 
     def of_means(self, drawn: Any, mean: Any) -> Any:
@@ -161,7 +157,7 @@ class NoiseByArm(Noise):
     """
 
     base: Any = "gaussian"
-    quietest: Annotated[float, positive_fraction()] = 0.1
+    quietest: Annotated[float, options.positive_fraction()] = 0.1
     declared: bool = True
 
     def __post_init__(self) -> None:

@@ -18,7 +18,7 @@ from numpy.polynomial.hermite_e import hermegauss
 from scipy.special import expit
 
 from bandit_envs.basics.arguments import require
-from bandit_envs.basics.options import Checked, number, positive
+from bandit_envs.basics.options import Checked, number, parse, positive
 from bandit_envs.basics.types import Floats
 from bandit_envs.kernels.gram import Gram
 from bandit_envs.kernels.kernels import LinkedKernel
@@ -27,9 +27,9 @@ from bandit_envs.laws.derived import Derived, UnderKernel
 from bandit_envs.laws.drawn import Drawn
 from bandit_envs.laws.functions import FunctionLaw, Moments
 from bandit_envs.laws.noise import Noise
-from bandit_envs.laws.parameters import parse
 
 LARGEST_BASE = 20.0  # beyond it a double holds s(base) as 0 or 1, nearly
+SMALL = number(f"at most {LARGEST_BASE:g} in size", lambda base: abs(base) <= LARGEST_BASE)
 _NODES, _WEIGHTS = hermegauss(100)
 NODES, SHARES = _NODES, _WEIGHTS / _WEIGHTS.sum()  # E g(u) = sum of g(NODES) SHARES, u ~ N(0, 1)
 TERMS = 60  # of the series of a covariance
@@ -45,9 +45,7 @@ class OutcomeLaw(Checked, abc.ABC):
         base: m0, the latent value where f = 0, a constant of the law.
     """
 
-    base: Annotated[
-        float, number(f"at most {LARGEST_BASE:g} in size", lambda base: abs(base) <= LARGEST_BASE)
-    ] = 0.0
+    base: Annotated[float, SMALL] = 0.0
 
     highest: ClassVar[float] = math.inf  # mean outcome that is possible; the lowest is 0
 
@@ -141,9 +139,6 @@ class OfOutcome(Noise):
     outcome: OutcomeLaw = BernoulliOutcomes()
 
     draws_outcomes = True
-
-    def check_means(self, low: float, high: float) -> None:
-        self.outcome.require_possible("reward", [low, high])  # of both a user sees how far it is off
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -177,17 +177,16 @@ class MeasuredTimes(DelayInTime):
         require(bool((self.times > 0).all()), "times", "positive", self.times)
 
     def slowdown(self, features: Floats) -> Floats:
-        require(
-            len(features) == len(self.times), "times", f"one for each of {len(features)} arms", self.times
-        )
+        count = len(features)
+        require(len(self.times) == count, "times", f"one for each of {count} arms", self.times)
         return self.times
 
     def quantile(self, late: float = TAIL) -> float:
         """Return infinity: the window is published, and would tell the longest of the measured times."""
         return math.inf
 
-    def _draw_relative(self, horizon: int, rng: np.random.Generator) -> Floats:
-        return np.ones(horizon)
+    def draw_waits(self, horizon: int, rng: np.random.Generator) -> Floats:
+        return np.full(horizon, self.mean)
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,6 +14,7 @@ from bandit_envs.laws.derived import Feasibility
 from bandit_envs.laws.drawn import Drawn
 from bandit_envs.laws.drift import Drift
 from bandit_envs.laws.functions import FunctionLaw, are_same
+from bandit_envs.laws.outcomes import OfOutcome
 from bandit_envs.problem.composition import Composition
 from bandit_envs.problem.decisions import Decisions
 from bandit_envs.problem.truth import MARGIN, SAFEST, Extremes, Truth, check_feasible, largest_costs, of_box
@@ -137,10 +138,10 @@ class DrawnFunctions:
             extremes = self._extremes_of_box(problem, drawn, seed) if problem.decisions.continuous else None
             truth = Truth.of(drawn, problem.decisions, extremes)
             _check_changes(truth.means, segment)
-        if problem.noise.draws_outcomes:
+        if isinstance(problem.noise, OfOutcome):
             low, high = truth.extent(0)  # at the points; on a box the extremes may lie between them
-            extremes = min(low, float(truth.worst.min())), max(high, float(truth.optimum.max()))
-            problem.noise.check_means(*extremes)
+            extremes = [min(low, float(truth.worst.min())), max(high, float(truth.optimum.max()))]
+            problem.noise.outcome.require_possible("reward", extremes)  # both say how far it is off
         return truth
 
     def _extremes_of_box(

@@ -148,8 +148,16 @@ class Problem(Composition):
 
     @property
     def trial_facts(self) -> tuple[str, ...]:
-        """Return the fields of a trial's setting that depend on its functions; others hold for every draw."""
-        return publishing.trial_facts(self)
+        """Return the fields of a trial's setting that depend on its functions; others hold for every draw.
+
+        Chowdhury & Gopalan (2017) give the learner two numbers of each function: noise is a share of its
+        range, and B is its norm, from which the bound -B s follows. A safe seed is one more. No other
+        published field is computed from the truth, and without the model these are withheld as well.
+        """
+        drawn = self.play_costs.known and not self.play_costs.is_fixed
+        safe_seed = ("safe_seed",) if self.safe_seed else ()
+        of_reward = () if self.reward.is_fixed else publishing.found_in_a_draw(self)
+        return (*of_reward, *safe_seed, *(("known_costs",) if drawn else ()))
 
     def setting(self) -> Setting:
         """Return the part of the published setting that holds for all trials."""

@@ -14,19 +14,6 @@ from bandit_envs.problem.composition import Composition
 from bandit_envs.problem.setting import Setting
 
 
-def trial_facts(problem: Composition) -> tuple[str, ...]:
-    """Return the fields of a trial's setting that depend on its functions; others hold for every draw.
-
-    Chowdhury & Gopalan (2017) give the learner two numbers of each function: noise is a share of its
-    range, and B is its norm, from which the bound -B s follows. A safe seed is one more. No other published
-    field is computed from the truth, and without the model these are withheld as well.
-    """
-    drawn = problem.play_costs.known and not problem.play_costs.is_fixed
-    safe_seed = ("safe_seed",) if problem.safe_seed else ()
-    of_reward = () if problem.reward.is_fixed else _found_in_a_draw(problem)
-    return (*of_reward, *safe_seed, *(("known_costs",) if drawn else ()))
-
-
 def published(problem: Composition) -> Setting:
     """Return the setting that holds for all trials."""
     publish, decisions, priced = problem.publish_model, problem.decisions, not problem.play_costs.is_free
@@ -72,14 +59,10 @@ def fields_of_trial(
 ) -> dict[str, Any]:
     """Return a trial's fields of the setting that its draw determines; those of `trial_facts` differ.
 
-    Args:
-        std: of the noise on the reward.
-        norm: `norm_bound` of the reward.
-        costs: of plays.
-        safe: the safe seed.
+    They follow from the noise std and `norm_bound` of the reward, the costs of plays and the safe seed.
     """
     found = {}
-    if _found_in_a_draw(problem) or (isinstance(problem.rkhs_bound, str) and norm is not None):
+    if found_in_a_draw(problem) or (isinstance(problem.rkhs_bound, str) and norm is not None):
         found = _reward_fields(problem, std, norm)
     if safe is not None:
         found["safe_seed"] = fixed(np.array([safe]))
@@ -88,7 +71,7 @@ def fields_of_trial(
     return found
 
 
-def _found_in_a_draw(problem: Composition) -> tuple[str, ...]:
+def found_in_a_draw(problem: Composition) -> tuple[str, ...]:
     """Return the published fields of the reward that a draw determines, be it the same each time."""
     if not problem.publish_model:
         return ()

@@ -6,13 +6,12 @@ from typing import Any
 import numpy as np
 
 from bandit_envs.basics.arguments import LARGEST_STD, ArgumentError, Option, is_number, require, require_size
-from bandit_envs.basics.options import KINDS, whole
+from bandit_envs.basics.options import KINDS, parse, whole
 from bandit_envs.basics.types import Floats, Ints, fixed, is_fixed
 from bandit_envs.kernels.validity import require_same_noise, split_white
 from bandit_envs.laws.delays import LAWS, Delay
 from bandit_envs.laws.movement import Movement
 from bandit_envs.laws.outcomes import OutcomeLaw
-from bandit_envs.laws.parameters import parse
 from bandit_envs.laws.play_costs import PlayCosts
 from bandit_envs.problem.decisions import Decisions
 

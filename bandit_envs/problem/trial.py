@@ -38,27 +38,15 @@ def roster_of(
 ) -> Roster:
     """Return the available arms in each round of a trial, and the optima over them.
 
-    The safe seed is `kept` available, if there is one; versions are of each round, (T,), contexts (T + 1,).
+    A feasible one is available in each round, and all in the first, so that an earlier choice holds. The safe
+    seed is `kept` available, if there is one; versions are of each round, (T,), contexts (T + 1,).
     """
     priced = not problem.play_costs.is_free
     truth = truth._replace(means=Playback(truth.means)) if problem.drifts else truth
-    if problem.volatile:
-        return _drawn(problem, truth.means, version, context, rng, costs.values if priced else None, kept)
-    at, every_arm = (version, context[:-1]), np.empty((len(context), 0), np.uint8)
-    rate = best_rates(truth, costs, problem.decisions)[at] if priced else np.zeros(problem.horizon)
-    return Roster(every_arm, truth.optimum[at], truth.worst[at], rate)
-
-
-def _drawn(
-    problem: Composition,
-    means: Any,
-    version: Ints,
-    context: Ints,
-    rng: np.random.Generator,
-    price: Floats | None,
-    kept: int | None,
-) -> Roster:
-    """Draw the available arms: a feasible one in each round, all in the first, so an earlier choice holds."""
+    if not problem.volatile:
+        at, every_arm = (version, context[:-1]), np.empty((len(context), 0), np.uint8)
+        rate = best_rates(truth, costs, problem.decisions)[at] if priced else np.zeros(problem.horizon)
+        return Roster(every_arm, truth.optimum[at], truth.worst[at], rate)
     versions = np.append(version, version[-1]).tolist()
     arms = problem.decisions.num_arms
     size = max(1, ENTRIES // arms)
@@ -66,8 +54,8 @@ def _drawn(
     for start in range(0, len(context), size):
         rounds = slice(start, start + size)
         pairs = zip(versions[rounds], (context[rounds] * arms).tolist(), strict=True)
-        values = np.stack([means[v][:, first : first + arms] for v, first in pairs])  # (n, 1 + C, A)
-        paid = None if price is None else price.reshape(-1, arms)[context[rounds]]
+        values = np.stack([truth.means[v][:, first : first + arms] for v, first in pairs])  # (n, 1 + C, A)
+        paid = costs.values.reshape(-1, arms)[context[rounds]] if priced else None
         wanted = _feasible(values)
         if kept is not None:
             wanted[:] = np.arange(arms) == kept
@@ -117,7 +105,7 @@ class Trial:
     context: Ints  # (T + 1,)
     noise: Floats  # (T, 1 + C)
     attack: Floats  # (T,) intended change of each reward, within the budget and if the play is attacked
-    bits: Bits  # (T + 1, ...) arms that may be played, see `volatile.mask_of`; (T + 1, 0) for all
+    bits: Bits  # (T + 1, ...) arms that may be played, see `mask_of`; (T + 1, 0) for all
     wait: Floats  # (T,) for feedback, infinite if never delivered, before the arm's slowdown
     play_costs: Drawn  # of each point, the same in all rounds
     cost_noise: Floats  # (T,) standard normals

@@ -13,7 +13,7 @@ from scipy.stats import qmc
 from bandit_envs.basics.arguments import ArgumentError
 from bandit_envs.basics.types import Bools, Floats, Ints, fixed
 from bandit_envs.kernels.definite import BLOCK_BYTES, SLOW, blocks
-from bandit_envs.laws.drawn import Drawn, RatioOfDrawn
+from bandit_envs.laws.drawn import Drawn
 from bandit_envs.problem.decisions import Decisions
 
 STEP = 1e-5  # box widths, of central differences; smaller ones pick up the function's rounding
@@ -269,7 +269,10 @@ def best_rates(truth: Truth, costs: Drawn, decisions: Decisions) -> Floats:
     rates = []
     if decisions.continuous:
         for reward, *constraints in truth.drawn:
-            ratio = RatioOfDrawn(_between(reward), _between(costs))
+
+            def ratio(x: Floats, reward: Drawn = reward) -> Floats:
+                return _between(reward)(x) / _between(costs)(x)
+
             rate = Drawn(reward.values / costs.values, between=ratio)
             contexts = range(decisions.num_contexts)
             rates.append([_maximise(decisions, z, 1.0, rate, *constraints) for z in contexts])

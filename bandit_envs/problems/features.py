@@ -12,8 +12,7 @@ from bandit_envs.basics.arguments import require, require_switch, written_as
 from bandit_envs.kernels.kernels import amplified
 from bandit_envs.laws import derived, duels
 from bandit_envs.laws.functions import FunctionLaw
-from bandit_envs.laws.outcomes import LAWS, OutcomeLaw, matched
-from bandit_envs.laws.parameters import parse
+from bandit_envs.laws.outcomes import matched
 from bandit_envs.problem.decisions import Decisions
 from bandit_envs.problem.problem import Problem
 from bandit_envs.problems import parts
@@ -208,12 +207,11 @@ def of_outcomes(
     decisions: Decisions, law: FunctionLaw, kernel: Any, outcome: Any, name: str, features: dict[str, Any]
 ) -> Problem:
     """Compose a problem of clicks or counts; features that change a value would leave their law."""
-    law_of_outcomes = parse("outcome", outcome, LAWS, OutcomeLaw)
     for feature in CHANGES_VALUES:
         given = features.get(feature)
         absent = given is None or given is False
         require(absent, feature, "left out where rewards are clicks or counts", given)
     latent = amplified(kernel, parts.checked_variance(features.get("signal_variance")))
-    found = matched(law, latent, decisions.points, law_of_outcomes)
+    found = matched(law, latent, decisions.points, outcome)
     others = {key: value for key, value in features.items() if key != "signal_variance"}
     return compose(decisions, found.reward, found.kernel, name=name, **{**others, "noise": found.noise})

@@ -63,9 +63,8 @@ def hard(
         >>> env = gym.make("GPBandit-Hard-v0", kernel="matern52", horizon=1000)
     """
     arguments.require_choice("function", function, LAWS)
-    arguments.require(
-        arguments.is_number(rkhs_norm) and rkhs_norm > 0, "rkhs_norm", "a positive number", rkhs_norm
-    )
+    positive = arguments.is_number(rkhs_norm) and rkhs_norm > 0
+    arguments.require(positive, "rkhs_norm", "a positive number", rkhs_norm)
     keywords = with_defaults(features, horizon=1000, noise_std=0.1, rkhs_bound=rkhs_norm)
     others = {"eps": eps} if function == "hard" else {"rescaled": rescaled or None, "hard_for": hard_for}
     for option, value in others.items():

@@ -9,14 +9,14 @@ from sklearn.gaussian_process.kernels import Kernel
 
 from bandit_envs import laws
 from bandit_envs.basics import arguments
-from bandit_envs.basics.arguments import is_number, require, written_as
+from bandit_envs.basics.arguments import ArgumentError, is_number, require, written_as
+from bandit_envs.basics.options import parse
 from bandit_envs.basics.types import Floats
 from bandit_envs.kernels.kernels import OnColumns, amplified, make_kernel
 from bandit_envs.kernels.validity import require_no_white
 from bandit_envs.laws import derived
 from bandit_envs.laws.derived import Feasibility
 from bandit_envs.laws.functions import FunctionLaw, Moments
-from bandit_envs.laws.parameters import parse
 
 # Of the random parts that a keyword describes: the law without it, the laws by name, and their type.
 PARTS: dict[str, tuple[Any, Mapping[str, type], type | None]] = {
@@ -48,12 +48,10 @@ def noise_law(spec: Any, std: float | None, argument: str = "noise") -> laws.noi
         given = {"law": "gaussian", **(spec or {})}
         if std is not None and "std" in given and given["std"] != std:
             both = f'{argument}_std and {argument}["std"]'
-            raise arguments.ArgumentError(both, f"must agree, got {std!r} and {given['std']!r}")
+            raise ArgumentError(both, f"must agree, got {std!r} and {given['std']!r}")
         spec = given if std is None else {**given, "std": std}
     elif std is not None:
-        raise arguments.ArgumentError(
-            f"{argument}_std", f"must not be given beside a noise law object, got {std!r}"
-        )
+        raise ArgumentError(f"{argument}_std", f"must not be given beside a noise law object, got {std!r}")
     with written_as({} if std is None else {f'{argument}["std"]': f"{argument}_std"}):
         return parse(argument, spec, laws.noise.LAWS, laws.noise.Noise)
 

@@ -94,9 +94,8 @@ def synthetic(
         **features: see `bandit_envs.problems.features.compose`.
     """
     arguments.require_choice("function", function, ("gp", "rkhs"))
-    arguments.require(
-        rkhs_norm is None or function == "rkhs", "rkhs_norm", 'None where function is "gp"', rkhs_norm
-    )
+    usable = rkhs_norm is None or function == "rkhs"
+    arguments.require(usable, "rkhs_norm", 'None where function is "gp"', rkhs_norm)
     arguments.require(arguments.is_number(side) and side > 0, "side", "a positive number", side)
     arguments.require_size("num_contexts", num_contexts)
     arguments.require_size("context_dim", context_dim, num_contexts)
@@ -199,9 +198,8 @@ def delayed(**keywords: Any) -> Problem:
         >>> env = gym.make("GPBandit-Delayed-v0", delay={"law": "geometric", "mean": 5}, horizon=200)
     """
     defaults = {"length_scale": 0.02, "normalize": True, "horizon": 500, "noise_std": 0.02}
-    return synthetic(
-        **with_defaults(keywords, name="delayed", delay={"law": "poisson", "mean": 10}, **defaults)
-    )
+    delay = {"law": "poisson", "mean": 10}
+    return synthetic(**with_defaults(keywords, name="delayed", delay=delay, **defaults))
 
 
 def contextual(**keywords: Any) -> Problem:
@@ -238,10 +236,8 @@ def constrained(**keywords: Any) -> Problem:
     Example:
         >>> env = gym.make("GPBandit-Constrained-v0", num_constraints=3, constraint_noise_std=0.1)
     """
-    constraints = {"law": "gp", "quantile": 0.3}
-    return synthetic(
-        **with_defaults(keywords, name="constrained", constraints=constraints, horizon=500, noise_std=0.1)
-    )
+    defaults = {"constraints": {"law": "gp", "quantile": 0.3}, "horizon": 500, "noise_std": 0.1}
+    return synthetic(**with_defaults(keywords, name="constrained", **defaults))
 
 
 def duel(**keywords: Any) -> Problem:
@@ -302,9 +298,8 @@ def piecewise_stationary(**keywords: Any) -> Problem:
         contexts = keywords.get("num_contexts", 1)
         arguments.require_size("num_contexts", contexts)
         defaults |= {"num_segments": segments, "num_arms": max(size // contexts, 1)}
-    return synthetic(
-        **with_defaults(keywords, name="piecewise-stationary", horizon=1200, noise_std=0.05, **defaults)
-    )
+    defaults |= {"horizon": 1200, "noise_std": 0.05}
+    return synthetic(**with_defaults(keywords, name="piecewise-stationary", **defaults))
 
 
 def composite(**keywords: Any) -> Problem:

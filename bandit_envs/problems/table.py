@@ -90,15 +90,15 @@ class TableReading:
         values = self.table.numbers(column)
         return (np.bincount(self.cell, values) / np.bincount(self.cell)).reshape(self.shape)
 
-    def replicates(self, column: str) -> Replicates | None:
-        """Return the law that draws a run of the point that is played; None if all were run once."""
+    def noise(self, column: str, sign: float) -> Replicates | str:
+        """Return the law that draws a run of the point that is played; "none" if all were run once."""
         values, point = self.table.numbers(column), self.cell % self.shape[1]
         residual = values - self.mean(column).ravel()[self.cell]
         if not residual.any():
-            return None
+            return "none"
         order = np.argsort(point, kind="stable")
         first = np.concatenate([[0], np.cumsum(np.bincount(point, minlength=self.shape[1]))])
-        return Replicates(residuals=residual[order], first=first)
+        return Replicates(residuals=sign * residual[order], first=first)
 
     @property
     def said(self) -> list[str]:
@@ -132,11 +132,10 @@ def reading_of(
     with written_as({"column": "arms"}):
         own = own.without(never, names)
     between = tuple(context) if _are_columns(context) else ()
-    require(
-        len({*names, *between}) == len(names) + len(between), "arms", "different columns", (*names, *between)
-    )
+    described = (*names, *between)
+    require(len({*described}) == len(described), "arms", "different columns", described)
     require(isinstance(scales, Mapping), "scales", "a dict from columns to scales", scales)
-    unknown = [name for name in scales if name not in (*names, *between)]
+    unknown = [name for name in scales if name not in described]
     require(not unknown, "scales", "of columns of arms and contexts", unknown)
     axes = {}
     for argument, each in (("arms", names), ("context", between)):
@@ -145,12 +144,8 @@ def reading_of(
     segments = changes if isinstance(changes, str) and changes in own.columns else None
     alone = segments not in axes
     require(alone, "changes", "a column that describes neither arms nor contexts", changes)
-    return TableReading(
-        own,
-        tuple(axes[name] for name in names),
-        tuple(axes[name] for name in between),
-        segments,
-    )
+    of_arms, of_contexts = (tuple(axes[name] for name in each) for each in (names, between))
+    return TableReading(own, of_arms, of_contexts, segments)
 
 
 def table(
@@ -226,13 +221,12 @@ def table(
     require_size("horizon", rounds)
     held = max(rounds // len(values), 1) if hold is None else hold
     require_size("hold", held)
-    require(
-        hold is None or len(values) > 1, "hold", "left out where no column says when rewards change", hold
-    )
+    vary = len(values) > 1
+    require(hold is None or vary, "hold", "left out where no column says when rewards change", hold)
     measured: dict[str, Any] = {"publish_model": False, "horizon": HORIZON}
-    if len(values) > 1:
+    if vary:
         measured |= {"drift": Replay(held), "horizon": held * len(values)}
-    measured |= _noise(read, column, sign) | _costs(read, costs) | _price(read, price, budget)
+    measured |= {"noise": read.noise(column, sign)} | _costs(read, costs) | _price(read, price, budget)
     measured |= _delay(read, delay, interval)
     laws = {"context": None if read.contexts else context, "changes": None if read.changes else changes}
     laws["noise"] = None if isinstance(noise, str) and noise == REPEATS else noise
@@ -263,13 +257,6 @@ def _columns_or_laws(columns: Iterable[str]) -> Iterator[None]:
         laws = error.complaint.removeprefix("must be ")
         words = f"must be {what} of the file ({', '.join(columns)}), or a law: {laws}"
         raise ArgumentError(name, words, error.entry) from None
-
-
-def _noise(read: TableReading, column: str, sign: float) -> dict[str, Any]:
-    law = read.replicates(column)
-    if law is None:
-        return {"noise": "none"}
-    return {"noise": Replicates(residuals=sign * law.residuals, first=law.first)}
 
 
 def _costs(read: TableReading, costs: Mapping[str, float] | None) -> dict[str, Any]:

@@ -30,9 +30,8 @@ TRAINED, CNN_TRAINED = 0.9, 0.8  # accuracy above which a setting counts as trai
 def from_table(table: Floats, decisions: Decisions, kernel: Kernel, **features: Any) -> Problem:
     """Return a problem of known accuracies, (Z, A); the published prior has their mean and variance."""
     moments = Moments(float(table.mean()), float(table.std()))
-    return compose(
-        decisions, RecordedValues(table.reshape(1, -1), least=0.0, moments=moments), kernel, **features
-    )
+    law = RecordedValues(table.reshape(1, -1), least=0.0, moments=moments)
+    return compose(decisions, law, kernel, **features)
 
 
 def svm_tuning(

@@ -32,9 +32,8 @@ def draw_line(axes: Any, scene: Scene, limits: Limits) -> None:
     _draw_plays(axes, scene, scene.places, scene.observed, limits)
     best = scene.best
     axes.axhline(scene.optimum, color=BEST, lw=0.8, ls="--", zorder=1)
-    axes.plot(
-        scene.order[best], scene.truth[best], "*", color=BEST, ms=12, ls="none", label="optimum", zorder=4
-    )
+    look = {"color": BEST, "ms": 12, "ls": "none", "zorder": 4}
+    axes.plot(scene.order[best], scene.truth[best], "*", label="optimum", **look)
     _mark_following(axes, scene, limits)
     _shorten(axes)
     axes.set_ylim(limits.reward)
@@ -213,9 +212,8 @@ def draw_time(axes: Any, scene: Scene, limits: Limits) -> None:
     _shorten(axes)
     axes.yaxis.get_offset_text().set_fontsize(FILM_FONT)
     axes.set_ylabel("regret", fontsize=FILM_FONT)
-    axes.set_xlabel(
-        "round, with change-points" if len(scene.changes) else "round", fontsize=FILM_FONT, labelpad=1
-    )
+    label = "round, with change-points" if len(scene.changes) else "round"
+    axes.set_xlabel(label, fontsize=FILM_FONT, labelpad=1)
     axes.spines[["top", "right"]].set_visible(False)
 
 

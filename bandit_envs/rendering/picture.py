@@ -1,16 +1,21 @@
-"""A scene as an RGB array or a figure for print."""
+"""Figures that notebooks show and axes that users give; a scene as an RGB array or a figure for print.
+
+Here and in `panels` alone the environments import matplotlib.
+"""
 
 from collections.abc import Sequence
+from io import BytesIO
 from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
+from bandit_envs.basics.arguments import is_number, require
 from bandit_envs.rendering import panels
-from bandit_envs.rendering.figure import ShownFigure
 from bandit_envs.rendering.scene import Limits, Scene
 
 SIZE = (6.4, 4.8)  # inches of 100 pixels
@@ -23,6 +28,44 @@ BESIDE = {"right": 0.87, "top": 0.88, "wspace": 0.4}  # of a plane, with space f
 PRINT_FONT = 7.0  # points
 PRINT_WIDTH = 6.9  # inches
 MAPS = {"truth": "true function", "mean": "posterior mean", "std": "posterior std"}  # of two features
+
+
+class ShownFigure(Figure):
+    """Define a figure that notebooks show; it has no global state and needs no window system."""
+
+    printed: bool = False  # whether its size is meant for print and kept when saved
+
+    @classmethod
+    def of_size(cls, width: float, height: float) -> "ShownFigure":
+        """Return an empty figure of this size in inches."""
+        figure = cls(figsize=(width, height), layout="constrained")
+        FigureCanvasAgg(figure)
+        return figure
+
+    def _repr_png_(self) -> bytes:
+        picture = BytesIO()
+        self.savefig(picture, format="png", dpi=100, bbox_inches="tight")
+        return picture.getvalue()
+
+
+def given_axes(ax: Any, count: int) -> list[Axes]:
+    """Return a user's axes as a list, or raise unless there are `count`."""
+    axes = list(np.ravel(np.asarray(ax, dtype=object)))
+    usable = len(axes) == count and all(isinstance(each, Axes) for each in axes)
+    require(usable, "ax", f"{count} axes of matplotlib", ax)
+    return axes
+
+
+def figure_of(axes: Axes) -> Figure:
+    """Return the figure of axes; of a subfigure, the whole figure."""
+    return axes.figure.canvas.figure
+
+
+def require_size(size: Any) -> None:
+    """Raise unless the size is a width and a height in inches."""
+    usable = isinstance(size, Sequence) and len(size) == 2
+    usable = usable and all(is_number(side) and side > 0 for side in size)
+    require(usable, "size", "a positive width and height in inches", size)
 
 
 def draw(scene: Scene, limits: Limits | None = None) -> NDArray[np.uint8]:
@@ -105,9 +148,8 @@ def strip(rows: Sequence[Sequence[Scene]], limits: Sequence[Limits]) -> ShownFig
             line.set_markersize(0.75 * line.get_markersize())
         for text in (axes.title, axes.xaxis.label, axes.yaxis.label):
             text.set_fontsize(PRINT_FONT)
-    named = [
-        each for axes in grid[::number, 0] for each in zip(*axes.get_legend_handles_labels(), strict=True)
-    ]
+    legends = (axes.get_legend_handles_labels() for axes in grid[::number, 0])
+    named = [each for legend in legends for each in zip(*legend, strict=True)]
     labels = {label: handle for handle, label in named}
     look = {"ncols": _columns(len(labels)), "frameon": False, "fontsize": PRINT_FONT}
     figure.legend([*labels.values()], [*labels], loc="outside lower center", **look)

@@ -15,7 +15,7 @@ from scipy.optimize import isotonic_regression
 
 from bandit_envs.basics.arguments import require
 from bandit_envs.basics.types import Floats
-from bandit_envs.rendering.figure import ShownFigure, figure_of, given_axes, require_size
+from bandit_envs.rendering.picture import ShownFigure, figure_of, given_axes, require_size
 from gpbandits.evaluation.curves import Curves
 from gpbandits.evaluation.formats import marks_in
 from gpbandits.evaluation.measures import Overlay

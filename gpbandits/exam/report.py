@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from bandit_envs.basics.types import Floats
-from bandit_envs.rendering.figure import ShownFigure
+from bandit_envs.rendering.picture import ShownFigure
 from gpbandits.evaluation.formats import styles
 from gpbandits.evaluation.table import Table
 from gpbandits.exam.part import ComparedPart, ExamRow, Milestone, Published

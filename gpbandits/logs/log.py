@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 
 from bandit_envs.basics.arguments import is_integer, require
-from bandit_envs.basics.csv_files import row_error
-from bandit_envs.basics.files import check_path, write_whole
+from bandit_envs.basics.files import check_path, row_error, write_whole
 from bandit_envs.basics.types import Bools, Floats, Ints, fixed
 
 SEPARATOR = "|"  # between the available actions of a row in a file

@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 
 from bandit_envs.basics.arguments import from_extra, is_integer, require
-from bandit_envs.basics.csv_files import csv_names, csv_rows, row_error
-from bandit_envs.basics.files import check_path, require_no_pipe
+from bandit_envs.basics.files import check_path, csv_names, csv_rows, require_no_pipe, row_error
 from bandit_envs.basics.types import Floats, Ints
 from gpbandits.logs.log import SEPARATOR, PlayLog, is_number_text
 

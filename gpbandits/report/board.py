@@ -14,7 +14,7 @@ from scipy.stats import rankdata, wilcoxon
 
 from bandit_envs.basics.files import write_whole
 from bandit_envs.basics.types import Floats
-from bandit_envs.rendering.figure import ShownFigure
+from bandit_envs.rendering.picture import ShownFigure
 from gpbandits.evaluation.formats import COLOURS, Cell
 from gpbandits.evaluation.panels import tidy
 from gpbandits.evaluation.result import Result

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import LogFormatter, NullLocator, ScalarFormatter
 
 from bandit_envs.basics.types import Floats
-from bandit_envs.rendering.figure import ShownFigure
+from bandit_envs.rendering.picture import ShownFigure
 from gpbandits.evaluation.formats import LineStyle, number, styles, text
 from gpbandits.evaluation.measures import metric_named
 from gpbandits.evaluation.panels import tidy

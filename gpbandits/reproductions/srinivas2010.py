@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from sklearn.gaussian_process.kernels import RBF, DotProduct, Kernel, Matern, WhiteKernel
 
 from bandit_envs.basics.types import Floats, Ints
-from bandit_envs.rendering.figure import ShownFigure
+from bandit_envs.rendering.picture import ShownFigure
 from gpbandits.evaluation.formats import COLOURS, DASHES
 from gpbandits.reproductions.study_figure import Compute, Findings, Reproduction
 from gpbandits.reproductions.verdicts import HOLDS, REVERSED, Judged, Row, table

@@ -12,7 +12,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from bandit_envs.environment.envs import make
-from bandit_envs.rendering.figure import ShownFigure
+from bandit_envs.rendering.picture import ShownFigure
 from gpbandits.evaluation import evaluate
 from gpbandits.evaluation.formats import footnotes
 from gpbandits.evaluation.measures import metric_named

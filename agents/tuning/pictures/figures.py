@@ -15,7 +15,7 @@ from matplotlib.ticker import MaxNLocator
 
 from bandit_envs.basics.arguments import require, require_choice
 from bandit_envs.basics.types import Floats
-from bandit_envs.rendering.figure import ShownFigure, figure_of, given_axes, require_size
+from bandit_envs.rendering.picture import ShownFigure, figure_of, given_axes, require_size
 
 from ..feasibility import LIKELY, feasibility_of
 from ..history import Experiment, TunerRound

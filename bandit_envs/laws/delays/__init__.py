@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import numpy as np
 from scipy.special import pdtr, pdtrik
 
-from bandit_envs.basics.options import not_negative, number
+from bandit_envs.basics.options import not_negative, number, parse
 from bandit_envs.basics.types import Floats
 from bandit_envs.laws.delays.waits import (
     BASES,
@@ -23,7 +23,6 @@ from bandit_envs.laws.delays.waits import (
     PoissonDelay,
     UniformDelay,
 )
-from bandit_envs.laws.parameters import parse
 
 
 @dataclass(frozen=True)
@@ -90,9 +89,8 @@ class ByReward(Delay):
     def wait(self, drawn: Any, shortfall: Any, reward: Any) -> Any:
         """Return the quantiles at the uniforms, (n,) each -> (n,); infinite where the draw is."""
         lost = np.isinf(drawn)
-        return np.where(
-            lost, np.inf, poisson_quantile(np.where(lost, 0.0, drawn), self.mean + self.more * shortfall)
-        )
+        late = poisson_quantile(np.where(lost, 0.0, drawn), self.mean + self.more * shortfall)
+        return np.where(lost, np.inf, late)
 
     def quantile(self, late: float = TAIL) -> float:
         """Return the quantile of the worst rewards: none are late more often."""
@@ -167,9 +165,5 @@ __all__ = [
     "UniformDelay",
 ]
 
-Uniform, Poisson, Geometric, ByArm = (
-    UniformDelay,
-    PoissonDelay,
-    GeometricDelay,
-    DelayByArm,
-)  # former names, shared by two kinds
+Uniform, Poisson = UniformDelay, PoissonDelay  # former names, shared by two kinds
+Geometric, ByArm = GeometricDelay, DelayByArm

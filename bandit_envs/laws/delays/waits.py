@@ -248,13 +248,6 @@ class DelayInTime(Delay):
     def query_times(self, horizon: int) -> Floats:
         return self.interval * np.arange(horizon, dtype=np.float64)
 
-    def draw_waits(self, horizon: int, rng: np.random.Generator) -> Floats:
-        return self.mean * self._draw_relative(horizon, rng)
-
-    @abc.abstractmethod
-    def _draw_relative(self, horizon: int, rng: np.random.Generator) -> Floats:
-        """Draw waits of mean 1, (T,)."""
-
 
 @dataclass(frozen=True)
 class Exponential(DelayInTime):
@@ -264,8 +257,8 @@ class Exponential(DelayInTime):
         """Return P(w <= (k + 1) interval)."""
         return -np.expm1(-(rounds + 1.0) * self.interval / self.mean)
 
-    def _draw_relative(self, horizon: int, rng: np.random.Generator) -> Floats:
-        return rng.standard_exponential(horizon)
+    def draw_waits(self, horizon: int, rng: np.random.Generator) -> Floats:
+        return self.mean * rng.standard_exponential(horizon)
 
     def quantile(self, late: float = TAIL) -> float:
         return -self.mean * math.log(late)
@@ -284,8 +277,8 @@ class LogNormal(DelayInTime):
         above = np.log((rounds + 1.0) * self.interval / self.mean) + self.sigma**2 / 2.0
         return ndtr(above / self.sigma) if self.sigma else (above >= 0.0).astype(np.float64)
 
-    def _draw_relative(self, horizon: int, rng: np.random.Generator) -> Floats:
-        return np.exp(self.sigma * rng.standard_normal(horizon) - self.sigma**2 / 2.0)
+    def draw_waits(self, horizon: int, rng: np.random.Generator) -> Floats:
+        return self.mean * np.exp(self.sigma * rng.standard_normal(horizon) - self.sigma**2 / 2.0)
 
     def quantile(self, late: float = TAIL) -> float:
         return float(self.mean * np.exp(-self.sigma * ndtri(late) - self.sigma**2 / 2.0))

@@ -9,17 +9,7 @@ from torch import nn
 
 from bandit_envs import data
 from bandit_envs.data import training
-from bandit_envs.data.tables import CNN_BOUNDS
-from bandit_envs.data.training import (
-    REPLICATES,
-    SHIPPED,
-    cnn_rows,
-    digits,
-    patches,
-    scores,
-    start,
-    trained,
-)
+from bandit_envs.data.training import REPLICATES, cnn_rows, digits, start, trained
 from bandit_envs.laws import delays
 from bandit_envs.problems import build
 
@@ -35,7 +25,6 @@ def one_epoch(request, monkeypatch):
 
 
 def network(weights, i):
-    """The i-th network as PyTorch builds it."""
     filters, shift, hidden, hidden_shift, out, out_shift = (w.detach()[i] for w in weights)
     layers = nn.Conv2d(1, 8, 3), nn.Linear(32, 8), nn.Linear(8, 10)
     given = (filters.T.reshape(8, 1, 3, 3), hidden.T, out.T), (shift[0], hidden_shift[0], out_shift[0])
@@ -46,17 +35,6 @@ def network(weights, i):
     return nn.Sequential(conv, nn.ReLU(), nn.MaxPool2d(3), nn.Flatten(), inner, nn.ReLU(), last)
 
 
-def test_the_table_is_a_complete_grid_on_the_unit_cube():
-    names, values, unit, accuracy, std = data.cnn_tuning()
-    assert names == tuple(CNN_BOUNDS)
-    assert tuple(len(np.unique(column)) for column in values.T) == SHIPPED
-    assert values.shape == unit.shape == (np.prod(SHIPPED), 3)
-    assert (unit.min(axis=0) == 0.0).all()
-    assert (unit.max(axis=0) == 1.0).all()
-    assert 0.05 < accuracy.min() < 0.1 < 0.7 < accuracy.max() < 1.0  # a guess is right in one case of ten
-    assert std.shape == accuracy.shape
-
-
 @pytest.mark.long
 def test_training_again_gives_the_shipped_rows():
     table = data.cnn_tuning()
@@ -65,17 +43,6 @@ def test_training_again_gives_the_shipped_rows():
     again = cnn_rows(digits(), 512, step_size, decay, REPLICATES)
     # Sums of another order round otherwise, and training amplifies that: a few of 8 x 540 answers may differ.
     np.testing.assert_allclose(again[:, 3], table.accuracy[some], atol=0.01)
-
-
-@pytest.mark.long
-def test_networks_side_by_side_score_as_each_alone():
-    weights, x = start(np.random.default_rng(0), 3), digits().x[:5]
-    for w in weights:
-        w.data += torch.arange(3.0)[:, None, None] / 10
-    side_by_side = scores(weights, patches(x)).detach()
-    for i in range(3):
-        alone = network(weights, i)(torch.as_tensor(x).float()[:, None]).detach()
-        torch.testing.assert_close(side_by_side[i], alone)
 
 
 @pytest.mark.long
@@ -132,17 +99,3 @@ def test_torch_is_needed_for_training_alone_and_its_absence_names_the_extra(monk
     build("cnn-tuning", {})
     with pytest.raises(ModuleNotFoundError, match=r"torch.* need pip install 'gpbandits\[rl\]'"):
         build("cnn-tuning", {"train": True})
-
-
-@pytest.mark.parametrize(
-    ("keywords", "message"),
-    [
-        ({"shape": 4}, "shape must be three integers from 2 on .*, got 4"),
-        ({"shape": (4, 13, 1)}, r"shape must be three integers from 2 on .*, got \(4, 13, 1\)"),
-        ({"replicates": 0}, "replicates must be a positive integer, got 0"),
-        ({"shape": (4, 13, 10)}, r"train must be True unless shape is \(4, 13, 9\) and replicates 8, got"),
-    ],
-)
-def test_bad_keywords_are_one_clear_error(keywords, message):
-    with pytest.raises(ValueError, match=message):
-        build("cnn-tuning", keywords)

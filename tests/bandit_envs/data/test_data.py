@@ -17,7 +17,8 @@ from pages import loaded
 from bandit_envs import data
 from bandit_envs.data import files
 from bandit_envs.data.files import Source
-from bandit_envs.data.tables import to_unit
+from bandit_envs.data.tables import CNN_BOUNDS, LOGISTIC_BOUNDS, to_unit
+from bandit_envs.data.training import SHIPPED
 
 CONTENT = b"1,2,3\n"
 SHA256 = hashlib.sha256(CONTENT).hexdigest()
@@ -69,23 +70,15 @@ def script():
     return loaded("tools/logistic_tuning_table.py")
 
 
-# Where files are
-
-
-def test_a_file_is_downloaded_once_and_then_found(server, places, monkeypatch, capsys):
+def test_a_file_is_downloaded_once_saying_from_where_and_then_found(server, places, monkeypatch, caplog):
     know(monkeypatch, "folder/x.csv", f"{server}/x.csv")
     assert data.find("folder/x.csv") is None
     path = data.locate("folder/x.csv")
+    assert f"{server}/x.csv" in caplog.text
     assert path == places[1] / "folder" / "x.csv"
     assert path.read_bytes() == CONTENT
     know(monkeypatch, "folder/x.csv", "http://127.0.0.1:1/nowhere")
     assert data.locate("folder/x.csv") == data.find("folder/x.csv") == path
-
-
-def test_a_download_says_what_is_fetched_from_where(server, places, monkeypatch, caplog):
-    know(monkeypatch, "x.csv", f"{server}/x.csv")
-    data.locate("x.csv")
-    assert f"{server}/x.csv" in caplog.text
 
 
 def test_the_folder_of_the_user_comes_first(server, places, monkeypatch):
@@ -173,22 +166,22 @@ def test_sensors_are_in_the_units_and_the_order_of_their_files():
         assert np.abs(np.diff(late, axis=0)).mean() < 0.5 * np.abs(late[half:] - late[:-half]).mean()
 
 
-# What they contain
-
-
-# The table of our own
-
-
-def test_the_tuning_table_is_a_complete_grid_on_the_unit_cube():
-    names, values, unit, accuracy, std = data.logistic_tuning()
-    assert names == ("batch_size", "step_size", "decay")
-    assert values.shape == unit.shape == (845, 3)
-    assert accuracy.shape == std.shape == (845,)
-    assert len(np.unique(values, axis=0)) == 845
-    np.testing.assert_array_equal(unit.min(axis=0), 0.0)
-    np.testing.assert_array_equal(unit.max(axis=0), 1.0)
-    assert 0.4 < accuracy.min() < 0.6 < 0.95 < accuracy.max() < 1.0
-    assert std.min() > 0.0
+@pytest.mark.parametrize(
+    ("table", "bounds", "sides", "levels"),
+    [
+        (data.logistic_tuning, LOGISTIC_BOUNDS, (5, 13, 13), (0.4, 0.6, 0.95)),
+        (data.cnn_tuning, CNN_BOUNDS, SHIPPED, (0.05, 0.1, 0.7)),  # a guess is right in one case of ten
+    ],
+)
+def test_a_tuning_table_is_a_complete_grid_on_the_unit_cube(table, bounds, sides, levels):
+    names, values, unit, accuracy, std = table()
+    assert names == tuple(bounds)
+    assert tuple(len(np.unique(column)) for column in values.T) == sides
+    assert values.shape == unit.shape == (np.prod(sides), 3)
+    assert len(np.unique(values, axis=0)) == len(accuracy) == len(std)
+    assert ((unit.min(axis=0) == 0.0) & (unit.max(axis=0) == 1.0)).all()
+    least, middle, most = levels
+    assert least < accuracy.min() < middle < most < accuracy.max() < 1.0
 
 
 def test_the_unit_scale_is_logarithmic():

@@ -6,8 +6,6 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from pages import loaded
-from sklearn.model_selection import train_test_split
-from sklearn.svm import SVC
 
 from bandit_envs import BanditEnv, data
 from bandit_envs.data import training
@@ -19,9 +17,6 @@ from bandit_envs.problems import build, data_files
 PIMA = "pima_diabetes.csv"
 needs_tasks = pytest.mark.needs_data(*data_files("multi-task-svm"))
 SHIPPED = [(data, ResultGrid(*shape)) for data, shapes in SHAPES.items() for shape in shapes.items()]
-
-
-# --- data ---
 
 
 @pytest.mark.needs_data(PIMA)
@@ -44,20 +39,14 @@ def test_the_diabetes_data_grow_by_the_next_patients_of_one_order():
 @needs_tasks
 def test_fifty_tasks_share_288_configurations():
     tasks = data.tst_svm()
-    assert (tasks.features.shape, tasks.configurations.shape, tasks.accuracy.shape) == (
-        (50, 22),
-        (288, 6),
-        (50, 288),
-    )
+    shapes = tasks.features.shape, tasks.configurations.shape, tasks.accuracy.shape
+    assert shapes == ((50, 22), (288, 6), (50, 288))
     assert tasks.names[:3] == ("A9A", "W8A", "abalone")
     assert tasks.accuracy[0, :2].tolist() == [0.757908, 0.781759]
     assert (tasks.configurations[:, :3].sum(axis=1) == 1).all()
     assert (tasks.accuracy.min(), tasks.accuracy.max()) == (0.0, 1.0)
     with pytest.raises(ValueError, match="read-only"):
         tasks.accuracy[0, 0] = 0.5
-
-
-# --- tables ---
 
 
 def test_the_uniform_grid_is_even_and_has_the_edge_and_three_values_beside_it():
@@ -115,16 +104,6 @@ def test_training_again_gives_the_shipped_accuracies(name, grid):
     np.testing.assert_array_equal(again, data.svm_accuracy(name, grid)[:, some])
 
 
-def test_an_accuracy_is_that_of_the_machine_at_its_point():
-    x, y = data.breast_cancer()
-    part = data.Classification(x[:120], y[:120])
-    total, correct = count_correct([part], np.array([[0.5, 0.0]]))[0]
-    a, b, ya, yb = train_test_split(*part, test_size=0.3, stratify=part.y, random_state=0)
-    machine = SVC(C=1e-4 + 0.5 * (100 - 1e-4), gamma=1e-4).fit(a, ya)
-    assert total == len(yb)
-    assert correct / total == pytest.approx(machine.score(b, yb))
-
-
 def test_training_at_once_is_done_once_and_gives_the_table(monkeypatch):
     calls: list[int] = []
 
@@ -155,9 +134,6 @@ def test_a_table_that_the_script_computed_is_found_in_the_cache(tmp_path, monkey
     assert build("svm-tuning", keywords).decisions.num_arms == 6
 
 
-# --- problems ---
-
-
 def test_the_defaults_are_the_settings_of_the_paper():
     tuning, growing = build("svm-tuning", {}), build("growing-data-svm", {})
     assert (tuning.horizon, tuning.delay, tuning.decisions.num_arms) == (100, delays.PoissonDelay(10), 2794)
@@ -176,9 +152,8 @@ def test_both_scales_show_the_same_accuracies(grid):
 
 
 def test_regret_is_against_the_best_configuration_of_the_current_data_set():
-    table = data.svm_accuracy(
-        "growing-diabetes", ResultGrid("uniform", SHAPES["growing-diabetes"]["uniform"])
-    )
+    grid = ResultGrid("uniform", SHAPES["growing-diabetes"]["uniform"])
+    table = data.svm_accuracy("growing-diabetes", grid)
     env = BanditEnv("growing-data-svm", noise_std=0.0)
     env.reset(seed=0)
     for t in range(600):

@@ -99,7 +99,6 @@ def test_its_vector_form_equals_its_singles(on, mode):
 
 
 def whoever_handles_everything() -> list[Any]:
-    """Agents, and what is on where they play."""
     cases = []
     for name in agents.names():
         handled = agents.features(name)

@@ -1,18 +1,21 @@
 """What every round tells: one schema, rewards when they arrive, and the truth for the evaluator."""
 
+from dataclasses import replace
 from typing import Any
 
+import gymnasium as gym
 import numpy as np
 import pytest
+from agent_cases import of_each_shape
 from cases import BY_HAND, CASES, COMPOSED, CONTEXTS, DELAYED, Case, by_hand, played
+from vector_pairs import same
 
-import bandit_envs
-from bandit_envs import BanditEnv
-from bandit_envs.laws import KnownFunction, NoNoise, delays
+import agents
+from bandit_envs import BanditEnv, Problem
+from bandit_envs.laws import delays
+from gpbandits import evaluate
 
 each_case = pytest.mark.parametrize("case", CASES)
-
-
 EVERYTHING = Case(BY_HAND["everything"], {})
 
 
@@ -63,7 +66,7 @@ def schema(value: Any) -> Any:
 @pytest.mark.sampled(24)
 @each_case
 def test_info_at_reset_is_neutral(case):
-    _, info = case.make().reset(seed=0)
+    info = case.make().reset(seed=0)[1]
     assert info["t"] == -1
     assert not info["feedback_mask"].any()
     assert (info["feedback_step"] == -1).all()
@@ -86,10 +89,8 @@ def test_every_output_is_a_new_object_of_the_promised_type(case):
         assert [type(reward), type(terminated), type(truncated)] == [float, bool, bool]
 
 
-def leaves(info: dict[str, Any]) -> list[Any]:
-    return [
-        leaf for value in info.values() for leaf in (leaves(value) if isinstance(value, dict) else [value])
-    ]
+def leaves(info: Any) -> list[Any]:
+    return [leaf for each in info.values() for leaf in leaves(each)] if isinstance(info, dict) else [info]
 
 
 def test_without_the_oracle_info_is_otherwise_the_same():
@@ -116,7 +117,6 @@ def test_outside_of_oracle_nothing_but_values_that_arrive_depends_on_the_functio
 
 
 def played_with(case: Case, function_seed: int) -> list[Any]:
-    """What twelve rounds return after a reset to the functions of this seed: the reset, then the steps."""
     env = case.make()
     env.action_space.seed(0)
     outputs: list[Any] = [env.reset(seed=0, options={"function_seed": function_seed})]
@@ -161,53 +161,14 @@ def test_regret_is_charged_when_an_arm_is_played_and_is_never_negative_where_it_
             assert oracle["regret"] >= -1e-9
 
 
-def test_the_noiseless_reward_is_the_mean_of_the_play_that_it_is_for():
-    env = by_hand_env(noise=NoNoise(), delay=delays.PoissonDelay(3), max_delay=5)
-    infos = [info for *_, info in played(env)[1:]]
-    means = np.array([info["oracle"]["mean"] for info in infos])
-    for info in infos:
-        mask = info["feedback_mask"]
-        np.testing.assert_allclose(
-            info["feedback_reward"][mask], means[info["feedback_step"][mask]], rtol=1e-12
-        )
-
-
-def by_hand_env(**laws: Any) -> BanditEnv:
-    return BanditEnv(by_hand(**laws))
-
-
 def test_feedback_later_than_max_delay_never_arrives_but_its_regret_counts():
-    env = by_hand_env(delay=delays.PoissonDelay(6), max_delay=3, horizon=200)
+    env = BanditEnv(by_hand(delay=delays.PoissonDelay(6), max_delay=3, horizon=200))
     infos = [info for *_, info in played(env)[1:]]
     lost = [info for info in infos if info["oracle"]["delay"] == -1]
     assert 0 < len(lost) < 200
     assert all(info["oracle"]["delay"] <= 3 for info in infos)
     assert all(info["feedback_mask"].shape == (4,) for info in infos)
     assert any(info["oracle"]["regret"] > 0 for info in lost)
-
-
-def test_costs_of_different_constraints_do_not_cancel():
-    costs = (KnownFunction(lambda x: 0.3 - x[:, 0]), KnownFunction(lambda x: x[:, 0] - 0.3))
-    env = by_hand_env(constraints=costs, decisions=bandit_envs.Decisions(np.array([[0.0], [0.3]])))
-    env.reset(seed=0)
-    _, _, _, _, info = env.step(0)
-    np.testing.assert_allclose(info["feedback_cost"], [[0.3, -0.3]])
-    assert info["cost"] == pytest.approx(0.3)
-    assert info["oracle"]["violation"] == pytest.approx(0.3)
-
-
-def test_the_best_feasible_arm_is_the_optimum_of_a_constrained_trial():
-    env = EVERYTHING.make()
-    _, info = env.reset(seed=0)
-    trial: Any = env.unwrapped.simulator.trials[0]  # type: ignore[attr-defined]
-    for t in range(40):
-        (arms,) = info["action_mask"].nonzero()
-        means = trial.means[trial.segment[t]][:, trial.context[t] * 25 + arms]
-        feasible = (means[1:] <= 0).all(axis=0)
-        assert feasible.any()
-        assert trial.optimum[t] == means[0][feasible].max()
-        assert trial.worst[t] == means[0].min()
-        info = env.step(arms[0])[-1]
 
 
 def test_the_observation_is_the_context_of_the_coming_round_scaled_to_the_unit_box():
@@ -219,3 +180,60 @@ def test_the_observation_is_the_context_of_the_coming_round_scaled_to_the_unit_b
     np.testing.assert_allclose(seen, scaled[trial.context], atol=1e-7)
     setting = env.get_wrapper_attr("setting")
     np.testing.assert_array_equal(setting.context_index(seen), trial.context)
+
+
+# --- aggregated feedback is the sum of what arrives, and nothing of whose it is ---
+
+AGGREGATED = {name: replace(problem, aggregated=True) for name, problem in BY_HAND.items()}
+LATE = {"horizon": 30, "num_arms": 9, "delay": {"law": "poisson", "mean": 3}}
+
+
+def rounds(problem: Problem) -> list[dict]:
+    env = BanditEnv(problem)
+    _, first = env.reset(seed=4)
+    env.action_space.seed(2)
+    found, ended = [first], False
+    while not ended:
+        _, reward, terminated, truncated, info = env.step(env.action_space.sample())
+        found.append(info | {"reward": reward})
+        ended = terminated or truncated
+    return found
+
+
+@pytest.mark.sampled(4)
+@pytest.mark.parametrize("name", BY_HAND)
+def test_the_one_slot_holds_the_sum_of_what_arrives(name):
+    for whole, told in zip(rounds(BY_HAND[name])[1:], rounds(AGGREGATED[name])[1:], strict=True):
+        assert told["feedback_step"].tolist() == [-1]
+        assert told["feedback_mask"].tolist() == [told.get("played", True)]
+        assert told["feedback_reward"].tolist() == [told["reward"]] == [whole["reward"]]
+        if "feedback_cost" in whole:
+            np.testing.assert_allclose(
+                told["feedback_cost"], whole["feedback_cost"].sum(axis=0)[None], rtol=1e-12, atol=1e-15
+            )
+            assert told["cost"] == pytest.approx(np.maximum(told["feedback_cost"], 0.0).sum())
+        if "feedback_spent" in whole:
+            assert told["feedback_spent"] == pytest.approx(whole["feedback_spent"].sum(), rel=1e-12)
+            assert told["feedback_spent"].shape == (1,)
+        same(told["oracle"], whole["oracle"])
+        assert told.keys() == whole.keys()
+
+
+def test_deviations_of_the_noise_are_not_told():
+    env = gym.make("GPBandit-GP-v0", **LATE, noise={"law": "by-arm", "std": 0.1}, aggregated=True)
+    _, info = env.reset(seed=0)
+    assert "feedback_std" not in info
+    assert "feedback_std" not in env.step(0)[4]
+
+
+@pytest.mark.parametrize("name", of_each_shape(agents.names()))
+def test_agents_that_need_to_know_whose_it_is_are_refused(name):
+    handled = agents.features(name).aggregated
+    if handled:
+        result = evaluate("GPBandit-GP-v0", [name], trials=2, env_kwargs=LATE | {"aggregated": True})
+        assert result.regret[name].shape == (2, 30)
+    else:
+        env = gym.make("GPBandit-GP-v0", **LATE, aggregated=True)
+        env.reset(seed=0)
+        with pytest.raises(ValueError, match="must publish which rounds"):
+            agents.make(name, env)

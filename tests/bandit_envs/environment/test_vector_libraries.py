@@ -32,7 +32,6 @@ def makers(env_id: str) -> list[Any]:
 
 
 def outputs(envs: gym.vector.VectorEnv) -> list[Any]:
-    """Everything that a run of Gymnasium's vector environment returns."""
     envs.action_space.seed(0)
     seen: list[Any] = [envs.reset(seed=5)]
     seen += [envs.step(envs.action_space.sample()) for _ in range(STEPS)]
@@ -41,7 +40,6 @@ def outputs(envs: gym.vector.VectorEnv) -> list[Any]:
 
 
 def outputs_in_sb3(envs: Any) -> list[Any]:
-    """Everything that a run of stable-baselines3's vector environment returns."""
     envs.seed(5)
     envs.action_space.seed(0)
     seen: list[Any] = [envs.reset()]
@@ -50,14 +48,6 @@ def outputs_in_sb3(envs: Any) -> list[Any]:
         seen[-1] = (seen[-1][0], seen[-1][1].astype(np.float32), *seen[-1][2:])  # as `DummyVecEnv` rounds
     envs.close()
     return seen
-
-
-def same(first: Any, second: Any) -> bool:
-    if isinstance(first, dict):
-        return first.keys() == second.keys() and all(same(first[key], second[key]) for key in first)
-    if isinstance(first, list | tuple):
-        return len(first) == len(second) and all(map(same, first, second))
-    return bool(np.all(np.asarray(first) == np.asarray(second)))
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -82,7 +72,7 @@ def sent_by_value() -> Iterator[None]:
 def test_gymnasium_runs_every_id_in_other_processes_as_in_this_one(env_id):
     here = outputs(SyncVectorEnv(makers(env_id)))
     there = outputs(AsyncVectorEnv(makers(env_id), context="forkserver"))
-    assert same(here, there)
+    np.testing.assert_equal(there, here)
     assert here[HORIZON][3].all()
 
 
@@ -91,11 +81,12 @@ def test_gymnasium_runs_every_id_in_other_processes_as_in_this_one(env_id):
 def test_stable_baselines3_runs_every_id_in_other_processes_as_in_this_one(env_id):
     here = outputs_in_sb3(DummyVecEnv(makers(env_id)))
     there = outputs_in_sb3(SubprocVecEnv(makers(env_id), start_method="forkserver"))
-    assert same(here, there)
+    np.testing.assert_equal(there, here)
     assert here[HORIZON][2].all()
 
 
 @pytest.mark.long
 def test_spawned_processes_return_what_this_one_does():
     here = outputs(SyncVectorEnv(makers("GPBandit-Contextual-v0")))
-    assert same(here, outputs(AsyncVectorEnv(makers("GPBandit-Contextual-v0"), context="spawn")))
+    there = outputs(AsyncVectorEnv(makers("GPBandit-Contextual-v0"), context="spawn"))
+    np.testing.assert_equal(there, here)

@@ -2,27 +2,18 @@
 
 import gymnasium as gym
 import pytest
+from cases import COSTS, by_hand
 from gymnasium.wrappers import RecordEpisodeStatistics
-from sklearn.gaussian_process.kernels import RBF
 from stable_baselines3.common.monitor import Monitor
 
-from bandit_envs import BanditEnv, Decisions, Problem
+from bandit_envs import BanditEnv
 from bandit_envs.environment.wrappers import CostReturned, EpisodeRegret
-from bandit_envs.laws import GPSample, KnownFunction, delays
-from bandit_envs.problem.decisions import unit_grid
+from bandit_envs.laws import delays
 
-CONSTRAINED = Problem(
-    Decisions(unit_grid(20)),
-    GPSample(),
-    RBF(0.2),
-    constraints=(KnownFunction(lambda x: x[:, 0] - 0.5), KnownFunction(lambda x: 0.1 - x[:, 0])),
-    delay=delays.PoissonDelay(2),
-    horizon=15,
-)
+CONSTRAINED = by_hand(constraints=COSTS, delay=delays.PoissonDelay(2), horizon=15)
 
 
 def episode(env, seed=0):
-    """Play a random episode; return the infos and rewards."""
     env.reset(seed=seed)
     env.action_space.seed(seed)
     infos, rewards, done = [], [], False

@@ -9,7 +9,6 @@ import pytest
 from sklearn.gaussian_process.kernels import RBF, DotProduct, Matern
 
 import agents
-from bandit_envs.kernels import gram as gram_module
 from bandit_envs.kernels import gram as shared
 from bandit_envs.kernels.gram import Gram
 from bandit_envs.problems import build
@@ -103,6 +102,6 @@ def test_agents_after_agents_find_what_the_environment_keeps(name, monkeypatch):
     def never(*_):
         raise AssertionError("this was done before")
 
-    monkeypatch.setattr(gram_module.definite, "pivoted_root", never)
+    monkeypatch.setattr(shared.definite, "pivoted_root", never)
     monkeypatch.setattr(Gram, "pivoted_cholesky", never)
     assert first_arm() == arm

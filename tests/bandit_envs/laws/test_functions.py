@@ -11,8 +11,6 @@ from bandit_envs.laws import GPSample, KnownFunction, Normalized, RecordedValues
 from bandit_envs.problem.decisions import unit_grid
 
 KERNELS = {"rbf": RBF(0.2), "matern52": Matern(0.2, nu=2.5), "matern12": Matern(0.3, nu=0.5)}
-
-
 each_kernel = pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
 
 
@@ -124,16 +122,3 @@ def test_recorded_objectives_are_drawn_evenly():
 def test_a_function_that_does_not_fit_its_points_is_one_clear_error(law, message):
     with pytest.raises(ValueError, match=message):
         law.draw(Gram(RBF(0.2), unit_grid(9)), rng())
-
-
-@pytest.mark.parametrize(
-    ("values", "message"),
-    [
-        (np.zeros(5), r"recorded values must be an \(M, N\) array, got \(5,\)"),
-        (np.full((2, 5), np.nan), "recorded values must be finite, got"),
-        (np.zeros((0, 5)), r"recorded values must be an \(M, N\) array, got \(0, 5\)"),
-    ],
-)
-def test_bad_records_are_one_clear_error(values, message):
-    with pytest.raises(ValueError, match=message):
-        RecordedValues(values)

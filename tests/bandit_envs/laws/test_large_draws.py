@@ -26,7 +26,6 @@ each_case = pytest.mark.parametrize(("kernel", "points", "structure"), CASES.val
 
 @pytest.fixture
 def many(monkeypatch):
-    """More than 10 points are many."""
     monkeypatch.setattr(definite, "SLOW", 10)
     monkeypatch.setattr(definite, "MOST_DENSE", 10)
     monkeypatch.setattr(gram_module, "TRIED", 10)
@@ -88,7 +87,6 @@ def test_expansions_are_the_same_in_blocks_of_any_size(many, monkeypatch):
 
 @pytest.mark.parametrize("function", LAWS)
 def test_five_thousand_points_and_more_of_a_low_rank_are_drawn_from_the_root(function):
-    """The same seed is the same function."""
     assert Gram(Matern(0.2), unit_grid(5000)).has_quick_root
     gram = Gram(RBF(0.2), unit_grid(30_000))
     assert gram.has_quick_root
@@ -107,9 +105,7 @@ def test_points_that_would_take_too_much_memory_are_refused_before_it_is_allocat
         _ = problem.gram.dense
 
 
-def test_points_whose_draw_would_take_long_are_warned_of_with_the_remedy_unless_they_have_structure(
-    monkeypatch,
-):
+def test_points_whose_draw_would_take_long_are_warned_of_unless_they_have_structure(monkeypatch):
     monkeypatch.setattr(definite, "SLOW", 63)
     monkeypatch.setattr(gram_module, "TRIED", 63)
     with pytest.warns(UserWarning, match=r"num_arms should be at most 63 .* got 64, .*random_features=512"):

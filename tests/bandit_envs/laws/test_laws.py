@@ -10,13 +10,13 @@ import pytest
 from sklearn.gaussian_process.kernels import RBF
 
 from bandit_envs import laws
+from bandit_envs.basics.options import parse
 from bandit_envs.kernels.gram import Gram
 from bandit_envs.laws import GPSample, RecordedValues
 from bandit_envs.laws.drift import Drift
 from bandit_envs.laws.functions import FunctionLaw
 from bandit_envs.laws.movement import Movement
 from bandit_envs.laws.outcomes import OutcomeLaw
-from bandit_envs.laws.parameters import parse
 from bandit_envs.laws.play_costs import PlayCosts
 from bandit_envs.problem.decisions import unit_grid
 
@@ -24,14 +24,8 @@ from bandit_envs.problem.decisions import unit_grid
 MODULES = (import_module(f"{laws.__name__}.{found.name}") for found in pkgutil.iter_modules(laws.__path__))
 REGISTRIES = {m.__name__.rpartition(".")[2]: m.LAWS for m in MODULES if hasattr(m, "LAWS")}
 GRAM = Gram(RBF(0.2), unit_grid(9))
-UNNAMED = (  # how names are read, what a draw is made of, what shifts costs, one problem's own, tables
-    "parameters",
-    "drawn",
-    "derived",
-    "hard",
-    "duels",
-    "tabulated",
-)
+# What a draw is made of, what shifts costs, one problem's own, tables.
+UNNAMED = "drawn", "derived", "hard", "duels", "tabulated"
 DRAWN_FROM = {
     "contexts": (20, 3),
     "functions": (GRAM,),
@@ -54,11 +48,9 @@ def accepts(drift: Drift, law: FunctionLaw) -> bool:
 
 
 def drawn(kind: str, law: Any) -> np.ndarray:
-    """What a law draws from one generator; a drift, of the first functions that it takes."""
     if isinstance(law, Drift):
-        reward = next(
-            reward for reward in (GPSample(), RecordedValues(np.eye(20, 9))) if accepts(law, reward)
-        )
+        rewards = GPSample(), RecordedValues(np.eye(20, 9))
+        reward = next(reward for reward in rewards if accepts(law, reward))
         return law.follow(reward, GRAM, rng(3), np.zeros(9), 0, np.arange(20) == 0)
     if isinstance(law, OutcomeLaw):
         return law.drawn(rng(3).random(20), law.mean(rng(4).standard_normal(20)))
@@ -69,7 +61,6 @@ def drawn(kind: str, law: Any) -> np.ndarray:
 
 
 def made(kind: str, name: str) -> Any:
-    """A law by its name, with what it cannot do without."""
     law = REGISTRIES[kind][name]
     needed = {each.name for each in dataclasses.fields(law) if each.default is dataclasses.MISSING}
     return parse(kind, {"law": name, **{key: NEEDED[key] for key in needed}}, REGISTRIES[kind])
@@ -115,14 +106,37 @@ def test_every_law_is_frozen_and_draws_the_same_from_the_same_generator(kind, na
         ("changes", {"law": "at", "rounds": [0, 5]}, r"changes..rounds.. must be ascending .* got \[0, 5\]"),
         ("changes", {"law": "at", "rounds": 5}, "rounds.. must be ascending rounds above 0, .* got 5"),
         ("changes", {"law": "evenly", "num_segments": 0}, "num_segments.. must be a positive integer, got 0"),
-        ("changes", {"law": "recurring", "num_functions": 0}, "num_functions.. .*, got 0"),
+        ("changes", {"law": "recurring", "num_functions": 1}, "num_functions.. .* of at least 2, got 1"),
         ("changes", {"law": "geometric", "hazard": 0}, r'changes\["hazard"\] must be in .0, 1., got 0'),
         ("changes", {"law": "geometric", "min_gap": 0}, r'changes\["min_gap"\] must be a positive .*, got 0'),
+        ("delay", {"law": "poisson", "lost": 1.5}, "delay..lost.. must be in .0, 1., got 1.5"),
+        ("delay", {"law": "cyclic", "batch": 0}, "delay..batch.. must be a positive integer, got 0"),
+        ("delay", {"law": "geometric", "mean": 0}, "delay..mean.. must be positive, got 0"),
+        ("delay", {"law": "uniform", "low": -1}, "delay..low.. must be 0 or a positive integer, got -1"),
+        ("delay", {"law": "uniform", "low": 5, "high": 4}, "high.. must be an integer >= low, got 4"),
+        ("delay", {"law": "heavy-tailed", "tail": 0}, "delay..tail.. must be positive, got 0"),
+        ("delay", {"law": "exponential", "mean": -1}, "delay..mean.. must be positive, got -1"),
+        ("delay", {"law": "exponential", "interval": 0}, "delay..interval.. must be positive, got 0"),
+        ("delay", {"law": "log-normal", "sigma": -1}, r"sigma.. must be a number in \[0, 100\], got -1"),
+        ("delay", {"law": "by-reward", "mean": -1}, "delay..mean.. must be 0 or positive, got -1"),
+        ("delay", {"law": "by-reward", "more": -1}, "delay..more.. must be 0 or positive, got -1"),
+        ("delay", {"law": "conversions", "base": "exponential"}, r'\["base"\]\["law"\] must be one of imm'),
+        ("delay", {"law": "conversions", "base": "cyclic"}, r'\["base"\]\["law"\] must be one of imm'),
+        ("delay", {"law": "by-arm", "slowest": 0.5}, "delay..slowest.. must be a factor >= 1, got 0.5"),
+        ("delay", {"law": "by-arm", "base": {"law": "by-arm"}}, r'\["base"\]\["law"\] must be one of imm'),
+        ("context", {"law": "blocks", "length": 0}, "context..length.. must be a positive integer, got 0"),
+        ("context", {"law": "recorded", "indices": []}, r"indices.. must be a list of .*, got \[\]"),
+        ("context", {"law": "recorded", "indices": [0, -1]}, "indices.. must be a list of integers >= 0"),
+        ("context", {"law": "recorded", "indices": 3}, "indices.. must be a list of integers >= 0, got 3"),
         ("noise", {"law": "cauchy"}, r'\["law"\] must be one of gaussian, uniform, .*, got'),
         ("noise", {"law": "gaussian", "std": -0.1}, "noise..std.. must be 0 or positive, got -0.1"),
         ("noise", {"law": "gaussian", "share": 0}, "noise..share.. must be positive or None, got 0"),
         ("noise", {"law": "student-t", "degrees": 2}, "noise..degrees.. must be above 2, .* got 2"),
         ("noise", {"law": "pareto", "index": 2}, "noise..index.. must be above 2, .* got 2"),
+        ("noise", {"law": "by-arm", "quietest": 0.0}, "quietest.. must be in .0, 1., got 0.0"),
+        ("noise", {"law": "by-arm", "quietest": 1.5}, "quietest.. must be in .0, 1., got 1.5"),
+        ("noise", {"law": "by-arm", "base": "none"}, r'noise\["base"\]\["law"\] must be one of gaussian'),
+        ("noise", {"law": "by-arm", "base": {"law": "gaussian", "std": 2.0}}, 'base.* must be without "std"'),
         ("noise", {"law": "none", "std": 0.1}, "noise..std.. must be 0 for the law 'none', got 0.1"),
         ("function", {"law": "rkhs", "ridge": 0}, "function..ridge.. must be positive, got 0"),
         ("function", {"law": "rkhs", "norm": -1}, "function..norm.. must be positive.*, got -1; or leave"),

@@ -133,26 +133,6 @@ def test_clicks_go_with_the_other_features(keywords):
     assert "random" not in result.unfit
 
 
-@pytest.mark.parametrize(
-    ("keywords", "argument"),
-    [
-        ({"noise_std": 0.1}, "noise_std"),
-        ({"normalize": True}, "normalize"),
-        ({"misspecification": 0.1}, "misspecification"),
-        ({"corruption": {"law": "random", "budget": 1}}, "corruption"),
-        ({"drift": {"law": "ornstein-uhlenbeck"}}, "drift"),
-        ({"duel": True}, "duel"),
-        ({"kernel": "linear"}, "kernel"),
-        ({"outcome": {"law": "probit"}}, "outcome"),
-        ({"outcome": {"law": "bernoulli", "base": 1e3}}, "base"),
-        ({"outcome": {"law": "poisson", "exposure": 0}}, "exposure"),
-    ],
-)
-def test_what_would_leave_the_law_of_outcomes_is_refused(keywords, argument):
-    with pytest.raises(ValueError, match=argument):
-        problem(**{"outcome": OUTCOMES["bernoulli"], **keywords})
-
-
 @pytest.mark.parametrize("env_id", [each for each, name in IDS.items() if "outcome" in keywords_of(name)])
 def test_outcomes_replace_what_an_id_rescales_by_itself_and_an_unknown_one_is_named(env_id):
     env = gym.make(env_id, outcome="bernoulli", num_arms=9, horizon=5)
@@ -203,9 +183,3 @@ def test_means_between_the_points_of_a_box_are_means_that_outcomes_can_have():
     law = KnownFunction(lambda x: 0.9 + x[:, 0] * (1 - x[:, 0]))
     with pytest.raises(ArgumentError, match="reward must be from 0 to 1"):
         by_hand(decisions=decisions, reward=law, noise=OfOutcome(0.4)).draw(0)
-
-
-@pytest.mark.parametrize(("outcome", "mean"), [("bernoulli", 2), ("bernoulli", -0.1), ("poisson", -0.1)])
-def test_a_prior_mean_that_outcomes_cannot_have_is_refused(outcome, mean):
-    with pytest.raises(ArgumentError, match=r"prior_mean must be .* as means of"):
-        problem(outcome, prior_mean=mean)

@@ -27,9 +27,7 @@ def test_a_sample_goes_on_between_its_points_as_their_posterior_mean(kernel):
     points = unit_grid(30)
     gram = Gram(make_kernel(kernel, 0.2), points)
     drawn = GPSample().draw(gram, np.random.default_rng(0))
-    np.testing.assert_allclose(
-        drawn.between(points), drawn.values, atol=1e-4
-    )  # the least pivots are left out
+    np.testing.assert_allclose(drawn.between(points), drawn.values, atol=1e-4)  # without the least pivots
     raw = GaussianProcessRegressor(gram.kernel, alpha=1e-10, optimizer=None).fit(points, drawn.values)
     between = np.linspace(0.0, 1.0, 201)[:, None]
     np.testing.assert_allclose(drawn.between(between), raw.predict(between), atol=1e-3)
@@ -40,9 +38,8 @@ def test_pivots_are_where_the_root_is_triangular():
         gram = Gram(kernel, unit_grid(size))
         triangle = gram.root[:, gram.pivots]
         np.testing.assert_allclose(np.tril(triangle, -1), 0.0, atol=1e-6)
-        np.testing.assert_allclose(
-            triangle.T @ triangle, gram.dense[np.ix_(gram.pivots, gram.pivots)], atol=1e-12
-        )
+        dense = gram.dense[np.ix_(gram.pivots, gram.pivots)]
+        np.testing.assert_allclose(triangle.T @ triangle, dense, atol=1e-12)
 
 
 @pytest.mark.sampled(4)
@@ -79,7 +76,6 @@ def test_no_point_of_a_box_is_better_than_its_optimum(name, keywords):
 
 
 def values_at(problem, trial, t, unit):
-    """Mean rewards of feasible arms in a round."""
     pairs = problem.decisions.with_context(int(trial.context[t]), unit)
     reward, *costs = (function(pairs) for function in trial.between[trial.segment[t]])
     return np.where([cost <= 0 for cost in costs], reward, -np.inf).min(axis=0) if costs else reward

@@ -15,10 +15,8 @@ ENTROPIES = [0, 1, 2**32 - 1, 2**32, 2**63 - 1, 2**64 + 5, 2**128 - 1, 2**128, 2
 @pytest.mark.parametrize("entropy", ENTROPIES)
 @pytest.mark.parametrize("role", ROLES)
 def test_a_role_has_numpys_stream_of_its_key_and_so_have_the_streams_beside_it(entropy, role):
-    ours, numpys = (
-        seed_of_role(entropy, role),
-        np.random.SeedSequence(entropy, spawn_key=(ROLES.index(role),)),
-    )
+    ours = seed_of_role(entropy, role)
+    numpys = np.random.SeedSequence(entropy, spawn_key=(ROLES.index(role),))
     for one, other in zip((ours, *ours.spawn(3)), (numpys, *numpys.spawn(3)), strict=True):
         np.testing.assert_array_equal(one.generate_state(8), other.generate_state(8))
 

@@ -1,6 +1,7 @@
 """What learners are told, and the sets of decisions it is about."""
 
 import dataclasses
+from typing import Any
 
 import gymnasium as gym
 import numpy as np
@@ -22,9 +23,6 @@ from gpbandits import evaluate
 
 ARMS = unit_grid(12, 2)
 BOX = Setting(low=np.array([-1.0, 10.0]), high=np.array([1.0, 30.0]))
-
-
-# --- actions, points and observations ---
 
 
 @given(arrays(np.float64, (4, 2), elements=st.floats(-1, 1)))
@@ -77,9 +75,6 @@ def test_points_are_all_pairs_of_context_and_arm_in_the_order_of_their_index():
     np.testing.assert_array_equal(decisions.points[decisions.point_index(context, arm)], expected)
 
 
-# --- a setting of a trial and of a batch ---
-
-
 def test_a_batch_has_arrays_where_the_trials_differ_and_gives_each_trial_its_own():
     trials = [Setting(arms=ARMS, noise_std=std, rkhs_bound=2.0) for std in (0.1, 0.2)]
     batch = batch_settings(trials)
@@ -97,8 +92,6 @@ def test_a_setting_of_ones_own_needs_no_environment_and_says_what_it_holds():
     assert "kernel=RBF(length_scale=0.3)" in repr(setting)
     assert "rkhs_bound" not in repr(setting)
 
-
-# --- what a setting may say of the function that will be played ---
 
 FIELDS = [field.name for field in dataclasses.fields(Setting)]
 FEATURES = {  # keywords of problems; whatever an id has no use for is left out below
@@ -129,11 +122,8 @@ def with_features(name, features, **keywords):
 
 def redrawn(problem):
     """What differs between the settings of trials whose functions are drawn anew, and nothing else is."""
-    settings = [problem.draw(0, function_seed=seed).setting for seed in range(3)]
-    first = settings[0]
-    return {
-        name for name in FIELDS for other in settings if not same(getattr(first, name), getattr(other, name))
-    }
+    first, *others = (vars(problem.draw(0, function_seed=seed).setting) for seed in range(3))
+    return {name for name in FIELDS for other in others if not same(first[name], other[name])}
 
 
 def same(one, other):
@@ -231,25 +221,21 @@ def test_a_sample_is_bounded_by_three_deviations_of_the_kernel_that_it_is_drawn_
     ("law", "told", "untold"),
     [
         (Normalized(GPSample()), 0.0, 0.0),
-        (
-            RecordedValues(VALUES, least=0.0),
-            0.7,
-            0.0,
-        ),  # the least that it can be says little beside the model
+        (RecordedValues(VALUES, least=0.0), 0.7, 0.0),  # the least possible says little beside the model
         (RecordedValues(VALUES, least=0.8), 0.8, 0.8),
         (RecordedValues(VALUES), 0.7, None),
     ],
 )
 def test_what_has_a_least_value_by_its_nature_says_so_whether_or_not_a_model_is_told(law, told, untold):
     model = {"kernel": ConstantKernel(0.01) * RBF(0.2), "prior_mean": 1.0}
-    bounds = [
-        by_hand(reward=law, publish_model=p, **model).draw(0).setting.reward_lower_bound
-        for p in (True, False)
-    ]
+    trials = [by_hand(reward=law, publish_model=p, **model).draw(0) for p in (True, False)]
+    bounds = [trial.setting.reward_lower_bound for trial in trials]
     assert bounds == [pytest.approx(told), untold]
 
 
-# --- bad settings ---
+PROFILES = [np.ones(3), np.zeros(12), np.full(12, 1.5), np.full(12, np.nan), 0.5]
+SEEDS: list[Any] = [[12], [-1], [], [0.5], "no", [[[0]]]]
+SLOPES: list[Any] = [[1.0], [1.0, -1.0], [1.0, np.inf], "no"]
 
 
 @pytest.mark.parametrize(
@@ -288,22 +274,22 @@ def test_what_has_a_least_value_by_its_nature_says_so_whether_or_not_a_model_is_
         ({"arms": ARMS, "num_constraints": -1}, "num_constraints must be 0 or a positive integer, got -1"),
         ({"arms": ARMS, "kernel": "rbf"}, "kernel must be None or a scikit-learn kernel, got 'rbf'"),
         ({"arms": ARMS, "prior_mean": np.zeros(99)}, r"prior_mean must be a number or \(12,\) values, got"),
+        ({"low": [0.0], "high": [1.0], "volatile": True}, "volatile must be False on a box"),
+        ({"arms": ARMS, "latent_kernel": "rbf"}, "latent_kernel must be a scikit-learn kernel, None without"),
+        ({"arms": ARMS, "outcome": BernoulliOutcomes(), "latent_kernel": RBF}, "latent_kernel must be a sci"),
+        ({"arms": ARMS, "budget": -1}, "budget must be None or positive, got -1"),
+        ({"arms": ARMS, "cost_min": 0}, "cost_min must be None or positive, got 0"),
+        ({"arms": ARMS, "safe_seed": [1]}, "safe_seed must be None without constraints"),
+        *(({"arms": ARMS, "known_costs": each}, "known_costs must") for each in (-np.ones(12), [1.0], [])),
+        *(({"arms": ARMS, "noise_profile": each}, "noise_profile must") for each in PROFILES),
+        *(({"arms": ARMS, "num_constraints": 1, "safe_seed": each}, "arms in 0..11") for each in SEEDS),
+        *(({"arms": ARMS, "num_constraints": 2, "lipschitz": each}, "must be 2 finite") for each in SLOPES),
     ],
 )
 def test_a_bad_setting_is_one_clear_error(keywords, message):
     with pytest.raises(ValueError, match=message):
         Setting(**keywords)
 
-
-# --- sets of points ---
-
-
-def test_a_power_is_a_regular_grid():
-    axis = [0.0, 0.5, 1.0]
-    np.testing.assert_array_equal(unit_grid(9, 2), [[x, y] for x in axis for y in axis])
-
-
-# --- what is told of changes ---
 
 AT_TEN = {"law": "at", "rounds": [10]}
 
@@ -328,15 +314,13 @@ def test_a_learner_is_told_whether_functions_may_change(keywords, may_change):
 
 
 def test_a_learner_is_not_told_when_they_do():
-    one, other = (
-        build("composite", {"num_arms": 10, "horizon": 20, "changes": {"law": "at", "rounds": rounds}})
-        for rounds in ([10], [3, 15])
-    )
-    for problem in (one, other):
+    told = []
+    for rounds in ([10], [3, 15]):
+        problem = build("composite", {"num_arms": 10, "horizon": 20, "change_points": rounds})
         problem.draw(0)
-    told, told_other = (repr(problem.setting()) for problem in (one, other))
-    assert told == told_other
-    assert "may_change=True" in told
+        told.append(repr(problem.setting()))
+    assert told[0] == told[1]
+    assert "may_change=True" in told[0]
 
 
 def test_an_arm_set_is_looked_through_a_few_times_however_many_trials_there_are(monkeypatch):
@@ -358,9 +342,6 @@ def test_settings_of_a_problem_share_their_arms_and_nothing_that_can_be_changed(
     assert not one.arms.flags.writeable
     assert one.kernel is not other.kernel
     assert one.noise_std != other.noise_std
-
-
-# --- settings with other values ---
 
 
 @pytest.mark.parametrize(
@@ -404,13 +385,6 @@ def test_the_noise_in_a_kernel_that_is_put_into_a_setting_is_its_noise():
     found = Setting(arms=ARMS).with_facts(kernel=RBF(0.2) + WhiteKernel(0.04))
     assert found.kernel == RBF(0.2)
     assert found.noise_std == pytest.approx(0.2)
-
-
-@pytest.mark.parametrize("kernel", [np.inf, "rbf", RBF])
-def test_a_latent_kernel_is_a_kernel_with_and_without_outcomes(kernel):
-    for outcome in (None, BernoulliOutcomes()):
-        with pytest.raises(ValueError, match="latent_kernel must be a scikit-learn kernel, None without an"):
-            Setting(arms=ARMS, outcome=outcome, latent_kernel=kernel)
 
 
 def test_the_prior_mean_of_outcomes_is_a_mean_that_they_can_have():

@@ -13,13 +13,11 @@ from bandit_envs.problems import FACTORIES, build, data_files
 from gpbandits import evaluate
 
 KNOWN = {"law": "gp", "budget": 9, "known": True}
-VARIANTS = {
-    "gp": [{"budget": KNOWN}, {"num_contexts": 3, "budget": KNOWN}, {"num_constraints": 1, "safe_seed": True}]
-}
+PAID, SEEDED = {"budget": KNOWN}, {"num_constraints": 1, "safe_seed": True}
+VARIANTS = {"gp": [PAID, {"num_contexts": 3, **PAID}, SEEDED]}
 
 
 def arrays(setting):
-    """Every array by name, also of what is made from the fields."""
     found = {field.name: getattr(setting, field.name) for field in fields(setting)}
     found |= {"points": setting.decisions.points, "scaled_contexts": setting.scaled_contexts}
     found |= {f"decisions.{name}": value for name, value in vars(setting.decisions).items()}

@@ -97,10 +97,8 @@ def test_a_delay_is_the_mean_of_the_arm_or_a_law():
 def crossed(columns: dict[str, list]) -> dict[str, list]:
     """A table with one row for each combination, whose reward is the number of the row."""
     grid = np.meshgrid(*[np.arange(len(values)) for values in columns.values()], indexing="ij")
-    rows = {
-        name: [values[i] for i in place.ravel()]
-        for (name, values), place in zip(columns.items(), grid, strict=True)
-    }
+    pairs = zip(columns.items(), grid, strict=True)
+    rows = {name: [values[i] for i in place.ravel()] for (name, values), place in pairs}
     return rows | {"reward": [float(i) for i in range(grid[0].size)]}
 
 
@@ -131,13 +129,6 @@ def test_a_missing_or_damaged_cell_is_refused_by_its_row(tmp_path):
             gym.make("GPBandit-Table-v0", file=csv_of(tmp_path / "rows.csv", rows), **ARMS)
 
 
-def test_a_row_of_another_length_is_refused_by_its_number(tmp_path):
-    path = tmp_path / "rows.csv"
-    path.write_text("dose,yield\n1,2\n1\n")
-    with pytest.raises(ValueError, match="row 2 must have 2 cells, got 1"):
-        Problem.from_table(path, arms=["dose"], reward="yield")
-
-
 def test_an_arm_without_a_row_in_some_context_is_refused():
     rows = {"site": ["n", "s", "n"], "dose": [1.0, 1.0, 2.0], "reward": [0.0, 1.0, 2.0]}
     with pytest.raises(ValueError, match="with a row for the arm of row 3 in the context of row 2"):
@@ -157,6 +148,16 @@ def test_an_arm_without_a_row_in_some_context_is_refused():
         ({"costs": {"latency": 10.0}}, "feasible"),
         ({"price": "minutes", "budget": 1.0}, "budget must be at least 8"),
         ({"continuous": True}, "continuous"),
+        ({"arms": ["dose", "dose"]}, "arms must be different columns"),
+        ({"context": ["dose"]}, "arms must be different columns"),
+        ({"arms": ["dose", "yield"]}, "reward must be a column that describes neither"),
+        ({"changes": "dose"}, "changes must be a column that describes neither"),
+        ({"changes": "yield"}, "reward must be a column that describes neither"),
+        ({"never": "b"}, "never must be a dict of some of dose, kind, or a list of them"),
+        ({"never": {}}, "never must be a dict of some of dose, kind"),
+        ({"never": {"latency": 150.0}}, "never must be a dict of some of dose, kind"),
+        ({"never": {"kind": "c"}}, "never must be entries that some row of the table agrees with"),
+        ({"never": [{"kind": "a"}, {"kind": "b"}]}, "never must be entries that leave a row"),
     ],
 )
 def test_what_a_table_does_not_have_is_refused(given, words):
@@ -172,21 +173,6 @@ def test_what_must_never_be_played_is_no_arm(never, left):
     np.testing.assert_allclose(problem(never=never).draw(0).means.ravel(), np.array(MEANS)[left])
     env = gym.make("GPBandit-Table-v0", file=ROWS, **ARMS, horizon=20, never=never)
     assert env.action_space.n == len(left)
-
-
-@pytest.mark.parametrize(
-    ("never", "words"),
-    [
-        ("b", "never must be a dict of some of dose, kind, or a list of them"),
-        ({}, "never must be a dict of some of dose, kind"),
-        ({"latency": 150.0}, "never must be a dict of some of dose, kind"),
-        ({"kind": "c"}, "never must be entries that some row of the table agrees with"),
-        ([{"kind": "a"}, {"kind": "b"}], "never must be entries that leave a row"),
-    ],
-)
-def test_what_must_never_be_played_are_arms_that_leave_some(never, words):
-    with pytest.raises(ValueError, match=words):
-        problem(never=never)
 
 
 def test_rows_keep_their_numbers_where_some_are_left_out():
@@ -224,32 +210,10 @@ def test_times_share_a_horizon_that_is_given():
 
 def test_text_among_numbers_is_a_slip_unless_it_is_a_category():
     rows = {"a": ["1", "2", "ten", "4"], "y": [1.0, 2.0, 3.0, 4.0]}
-    with pytest.raises(
-        ValueError, match="row 3 must have a number in column 'a', as most rows have, got 'ten'"
-    ):
+    with pytest.raises(ValueError, match=r"row 3 must have a number in column 'a', as most .* got 'ten'"):
         Problem.from_table(rows, arms=["a"], reward="y")
     problem = Problem.from_table(rows, arms=["a"], reward="y", scales={"a": "category"})
     assert problem.decisions.num_arms == 4
-
-
-def test_columns_have_one_meaning_each():
-    rows = {"a": [1, 2], "b": [1, 2], "y": [1.0, 2.0]}
-    with pytest.raises(ValueError, match="arms must be different columns"):
-        Problem.from_table(rows, arms=["a", "a"], reward="y")
-    with pytest.raises(ValueError, match="arms must be different columns"):
-        Problem.from_table(rows, arms=["a"], context=["a"], reward="y")
-    with pytest.raises(ValueError, match="reward must be a column that describes neither"):
-        Problem.from_table(rows, arms=["a", "y"], reward="y")
-    with pytest.raises(ValueError, match="changes must be a column that describes neither"):
-        Problem.from_table(rows, arms=["a"], reward="y", changes="a")
-    with pytest.raises(ValueError, match="reward must be a column that describes neither"):
-        Problem.from_table(rows, arms=["a"], reward="y", changes="y")
-
-
-def test_empty_lines_at_the_end_of_a_file_are_no_rows(tmp_path):
-    (tmp_path / "runs.csv").write_text("a,y\n1,2\n2,3\n\n\n")
-    problem = Problem.from_table(tmp_path / "runs.csv", arms=["a"], reward="y")
-    assert problem.decisions.num_arms == 2
 
 
 @pytest.mark.parametrize("argument", ["price", "delay"])
@@ -268,8 +232,8 @@ def test_a_name_that_is_neither_a_column_nor_a_law_is_answered_with_both(argumen
         problem(**{argument: "minute"})
 
 
-def test_blanks_around_cells_and_names_do_not_count(tmp_path):
-    (tmp_path / "runs.csv").write_text("a, y\nx, 1\n x,3\nz ,2\n")
+def test_blanks_around_cells_and_names_and_empty_lines_at_the_end_do_not_count(tmp_path):
+    (tmp_path / "runs.csv").write_text("a, y\nx, 1\n x,3\nz ,2\n\n\n")
     problem = Problem.from_table(tmp_path / "runs.csv", arms=["a"], reward="y")
     np.testing.assert_allclose(problem.draw(0).means.ravel(), [2.0, 2.0])
     (tmp_path / "runs.csv").write_text("a,y\nx,1\n ,3\n")
@@ -281,10 +245,11 @@ DAMAGED = {
     b"a,y\n1,2\nh\xfct,3\n": r"file must be a CSV in UTF-8; line 3 is not, got .*runs\.csv",
     b'a,y\n1,2\n"2,3\n' + b"4,5\n" * 40_000: "file must be a CSV, each quote of which is closed",
     b"a,y\n1,2\n\n2,3\n": "row 2 must have cells, got an empty line",
+    b"a,y\n1,2\n1\n": "row 2 must have 2 cells, got 1",
 }
 
 
-@pytest.mark.parametrize(("content", "words"), DAMAGED.items(), ids=["bytes", "quote", "line"])
+@pytest.mark.parametrize(("content", "words"), DAMAGED.items(), ids=["bytes", "quote", "line", "length"])
 def test_a_damaged_file_is_refused_by_its_place(tmp_path, content, words):
     (tmp_path / "runs.csv").write_bytes(content)
     with pytest.raises(ValueError, match=words):

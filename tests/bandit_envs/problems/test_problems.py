@@ -7,19 +7,14 @@ import numpy as np
 import pytest
 from cases import BY_HAND, PLAIN_BOXES, box_of, by_hand, of_id, registered_ids
 from sklearn.gaussian_process.kernels import RBF, Matern
+from subsets import SUBSETS
 
 from bandit_envs import BanditEnv, Problem
 from bandit_envs.laws import RKHSFunction, changes
 from bandit_envs.problem.decisions import unit_grid
 from bandit_envs.problem.truth import maximise
-from bandit_envs.problems import build
-from bandit_envs.problems.benchmarks import (
-    ackley_values,
-    branin_values,
-    hartmann3_values,
-    hartmann6_values,
-    rosenbrock_values,
-)
+from bandit_envs.problems import FACTORIES, build, data_files
+from bandit_envs.problems.benchmarks import FUNCTIONS
 
 each_id = pytest.mark.parametrize("case", [of_id(env_id) for env_id in registered_ids()])
 
@@ -33,15 +28,14 @@ def brute_norm(problem: Problem, values: Any) -> float:
 @pytest.mark.parametrize(
     ("keywords", "law"),
     [
-        ({}, changes.Stationary()),
         ({"changes": None}, changes.Stationary()),
         ({"change_points": [3, 9]}, changes.AtRounds((3, 9))),
         ({"num_segments": 3}, changes.Evenly(3)),
         ({"changes": {"law": "geometric", "hazard": 0.1, "min_gap": 4}}, changes.GeometricChanges(0.1, 4)),
     ],
 )
-def test_there_are_three_ways_to_say_when_functions_change(keywords, law):
-    assert build("gp", keywords).changes == law
+def test_there_are_three_ways_to_say_when_functions_change_which_replace_default_ones(keywords, law):
+    assert build("gp", keywords).changes == build("composite", keywords).changes == law
 
 
 @pytest.mark.parametrize("kernel", ["rbf", "matern52", "matern12"])
@@ -50,11 +44,8 @@ def test_the_true_bound_is_the_norm_of_the_function(kernel, norm):
     problem = build("rkhs", {"kernel": kernel, "rkhs_norm": norm, "num_arms": 25, "horizon": 3})
     trial = problem.draw(0)
     bound = trial.setting.rkhs_bound
-    assert bound == pytest.approx(
-        brute_norm(problem, trial.means[0, 0]), rel=1e-4 if kernel == "rbf" else 1e-6
-    )
-    if norm:
-        assert bound == pytest.approx(norm, rel=1e-14)
+    exact = brute_norm(problem, trial.means[0, 0])
+    assert bound == pytest.approx(exact, rel=1e-4 if kernel == "rbf" else 1e-6)
 
 
 def test_the_papers_bound_is_the_quadratic_form_it_prints():
@@ -148,18 +139,16 @@ def test_a_withheld_model_leaves_the_problem_as_it_was_and_the_agent_without_it(
 
 @pytest.mark.parametrize("env_id", PLAIN_BOXES)
 def test_the_box_has_the_same_function_as_the_grid_at_its_points(env_id):
-    grid, box = (
-        gym.make(env_id, horizon=9, num_arms=30, continuous=continuous) for continuous in (False, True)
-    )
+    small = {"horizon": 9, "num_arms": 30}
+    grid, box = (gym.make(env_id, **small, continuous=continuous) for continuous in (False, True))
     grid.reset(seed=5)
     box.reset(seed=5)
     points, reward = grid.get_wrapper_attr("setting").arms, box_of(env_id).reward
     for arm in range(9):
         action = box.get_wrapper_attr("setting").to_action(points[arm])
         on_grid, in_box = grid.step(arm)[4]["oracle"], box.step(action)[4]["oracle"]
-        tolerance = (
-            1e-4 if any(law.is_gaussian for law in (reward, getattr(reward, "law", reward))) else 1e-9
-        )  # a sample goes on without its least pivots
+        is_sample = reward.is_gaussian or getattr(reward, "law", reward).is_gaussian
+        tolerance = 1e-4 if is_sample else 1e-9  # a sample goes on without its least pivots
         assert in_box["mean"] == pytest.approx(on_grid["mean"], rel=1e-9, abs=tolerance)
         assert in_box["optimum"] >= on_grid["optimum"] - tolerance
 
@@ -177,21 +166,26 @@ def test_nothing_on_a_fine_net_of_the_box_beats_its_optimum(env_id):
         assert values.min() >= trial.worst[0] - 1e-9
 
 
-def test_the_optima_of_the_test_functions_are_the_known_ones():
-    low, high = np.zeros(3), np.ones(3)
-    assert maximise(hartmann3_values, low, high, low[None]) == pytest.approx(3.86278, abs=1e-5)
-    assert maximise(rosenbrock_values, low[:2], high[:2], low[None, :2]) == pytest.approx(10.0, abs=1e-9)
-    assert hartmann3_values(np.array([[0.114614, 0.555649, 0.852547]]))[0] == pytest.approx(3.86278, abs=1e-5)
-    assert rosenbrock_values(np.ones((1, 2)))[0] == 10.0
-    best = np.array([[0.20169, 0.150011, 0.476874, 0.275332, 0.311652, 0.6573]])
-    assert hartmann6_values(best)[0] == pytest.approx(3.32237, abs=1e-5)
-    branin_best = np.array([[5.0 - np.pi, 12.275], [5.0 + np.pi, 2.275], [14.42478, 2.475]]) / 15.0
-    np.testing.assert_allclose(branin_values(branin_best), -0.397887, atol=1e-5)
-    assert maximise(branin_values, low[:2], high[:2], low[None, :2]) == pytest.approx(-0.397887, abs=1e-6)
-    assert ackley_values(np.full((1, 2), 1 / 3))[0] == pytest.approx(0.0, abs=1e-12)
-    assert ackley_values(np.array([[0.4, 1 / 3]]))[0] == pytest.approx(
-        20.0 * (np.exp(-0.2 / np.sqrt(2.0)) - 1.0), abs=1e-12
-    )  # at (1, 0)
+OPTIMA = {  # where they are, and how large
+    "rosenbrock": ([[1.0, 1.0]], 10.0),
+    "hartmann3": ([[0.114614, 0.555649, 0.852547]], 3.86278),
+    "hartmann6": ([[0.20169, 0.150011, 0.476874, 0.275332, 0.311652, 0.6573]], 3.32237),
+    "branin": (np.array([[5.0 - np.pi, 12.275], [5.0 + np.pi, 2.275], [14.42478, 2.475]]) / 15.0, -0.397887),
+    "ackley": ([[1 / 3, 1 / 3]], 0.0),
+}
+
+
+@pytest.mark.parametrize("name", OPTIMA)
+def test_the_optima_of_the_test_functions_are_the_known_ones(name):
+    function, dim, *_ = FUNCTIONS[name]
+    best, optimum = OPTIMA[name]
+    np.testing.assert_allclose(function(np.array(best)), optimum, atol=1e-5)
+    if name not in ("hartmann6", "ackley"):  # which take long, and has no slopes there
+        found = maximise(function, np.zeros(dim), np.ones(dim), np.zeros((1, dim)))
+        assert found == pytest.approx(optimum, abs=1e-5)
+    if name == "ackley":
+        at_1_0 = 20.0 * (np.exp(-0.2 / np.sqrt(2.0)) - 1.0)
+        np.testing.assert_allclose(function(np.array([[0.4, 1 / 3]])), at_1_0, atol=1e-12)
 
 
 @pytest.mark.parametrize("combine", ["product", "sum"])
@@ -217,7 +211,6 @@ def test_without_contexts_the_kernel_is_that_of_the_arms():
 def test_functions_in_a_box_vary_with_the_context():
     problem = build("rkhs", {"num_arms": 12, "num_contexts": 3, "continuous": True, "horizon": 60})
     env = BanditEnv(problem)
-    env.reset(seed=0)
     means: dict[float, float] = {}
     observation = env.reset(seed=0)[0]
     for _ in range(60):
@@ -229,15 +222,86 @@ def test_functions_in_a_box_vary_with_the_context():
     assert len(set(means.values())) == 3
 
 
+# --- functions that change ---
+
+
+def test_the_papers_problem_has_four_periods_of_300_rounds_on_0_to_5():
+    problem = build("piecewise-stationary", {})
+    trial = problem.draw(0)
+    assert (problem.horizon, problem.decisions.num_arms, problem.noise.std) == (1200, 1000, 0.05)
+    np.testing.assert_array_equal(changes.change_points_of(trial.segment), [300, 600, 900])
+    np.testing.assert_array_equal(problem.decisions.arms[:, 0], 5 * np.linspace(0, 1, 1000))
+    assert (trial.setting.low, trial.setting.high) == (0.0, 5.0)
+    # Matern 5/2 at distance 1 and length-scale 1: (1 + sqrt 5 + 5 / 3) exp(-sqrt 5).
+    ends = np.array([[0.0], [1.0]])
+    expected = (1 + 5**0.5 + 5 / 3) * np.exp(-(5**0.5))
+    assert problem.kernel(ends)[0, 1] == pytest.approx(expected, rel=1e-12)
+    assert trial.means.shape == (4, 1, 1000)
+    np.testing.assert_array_equal(trial.optimum, trial.means[trial.segment, 0].max(axis=1))
+
+
+def test_a_box_of_another_size_is_the_same_problem_in_other_units():
+    small = build("rkhs", {"continuous": True, "num_arms": 30})
+    large = build("rkhs", {"continuous": True, "num_arms": 30, "side": 5.0, "length_scale": 1.0})
+    one, other = small.draw(2), large.draw(2)
+    np.testing.assert_allclose(one.means, other.means, atol=1e-8)
+    np.testing.assert_allclose(one.optimum, other.optimum, atol=1e-8)
+    assert other.setting.high == 5.0
+
+
+def differing(problem, seed):
+    """Whether some arm's mean reward or cost differs at each change-point of a trial, (S - 1,)."""
+    trial = problem.draw(seed)
+    at = changes.change_points_of(trial.segment)
+    pairs = [(trial.version[t - 1], trial.version[t]) for t in at]
+    return [not np.array_equal(trial.means[before], trial.means[after]) for before, after in pairs]
+
+
 @pytest.mark.parametrize(
-    ("keywords", "message"),
-    [
-        ({"num_contexts": 0}, "num_contexts must be a positive integer, got 0"),
-        ({"context_kernel": {"scale": 1}}, r"context_kernel must be a dict of combine, kernel, length_scale"),
-        ({"context_kernel": "rbf"}, "context_kernel must be None or a dict, got 'rbf'"),
-        ({"num_contexts": 2, "context_kernel": {"kernel": "rfb"}}, r"context_kernel\[.kernel.\] must be one"),
-    ],
+    "keywords",
+    [{"num_segments": 3}, {"changes": {"law": "recurring", "num_segments": 3, "num_functions": 3}}],
+    ids=["new ones", "recurring"],
 )
-def test_wrong_contexts_are_one_clear_error(keywords, message):
-    with pytest.raises(ValueError, match=message):
-        build("gp", keywords)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.needs_data(*data_files(name))) for name in FACTORIES]
+)
+def test_every_problem_changes_at_each_change_point_or_refuses_to(name, keywords):
+    asked = {"horizon": 30, **keywords}
+    if build(name, {"horizon": 30}).is_fixed:
+        with pytest.raises(
+            ValueError, match="changes must have at most 1 functions, as reward and costs have"
+        ):
+            build(name, asked)
+        asked = {**asked, "constraints": {"law": "gp", "quantile": 0.3}, "num_constraints": 1}
+    assert differing(build(name, asked), 0) == [True, True]
+
+
+@pytest.mark.parametrize("off", SUBSETS, ids=lambda off: "without " + ", ".join(off or ["nothing"]))
+def test_none_switches_one_feature_off_and_leaves_the_others_on(off):
+    problem = build("composite", off)
+    trial = problem.draw(0)
+    assert (trial.setting.max_delay > 0) == ("delay" not in off)
+    assert (problem.decisions.num_contexts == 5) == ("context" not in off)
+    assert (trial.segment[-1] == 2) == ("changes" not in off)
+    assert (trial.setting.num_constraints == 1) == ("constraints" not in off)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("keywords", [{}, {"function_seed": 3}, {"safe_seed": True}, {"continuous": True}])
+def test_functions_that_recur_are_drawn_once_and_hold_again(keywords):
+    turns = {"changes": {"law": "recurring", "num_segments": 5, "num_functions": 2}, "context": None}
+    problem = build("composite", {"num_arms": 20, "horizon": 50, "availability": None, **turns, **keywords})
+    trial = problem.draw(1)
+    assert len(trial.means) == 2
+    np.testing.assert_array_equal(trial.segment, np.repeat(np.arange(5), 10))
+    np.testing.assert_array_equal(trial.version, np.repeat([0, 1, 0, 1, 0], 10))
+    assert trial.optimum[0] == trial.optimum[45] != trial.optimum[10] == trial.optimum[35]
+    even = build("composite", {"num_arms": 20, "horizon": 50, "num_segments": 2, "context": None, **keywords})
+    np.testing.assert_array_equal(even.draw(1).means, trial.means)
+    assert problem.setting().may_change
+
+
+def test_functions_that_drift_do_not_recur():
+    drift = {"law": "ornstein-uhlenbeck", "epsilon": 0.01}
+    with pytest.raises(ValueError, match="changes must be other than recurring"):
+        build("gp", {"changes": "recurring", "drift": drift})

@@ -29,7 +29,6 @@ def drawn(name):
 
 
 def deviations(problem):
-    """Of the published prior at the points, (N,)."""
     return np.sqrt(problem.setting().kernel.diag(problem.decisions.points))
 
 

@@ -9,9 +9,9 @@ import pytest
 
 import gpbandits
 from agents.widths.information_gain import upper_bound
+from bandit_envs.basics.options import parse
 from bandit_envs.laws import Gaussian
 from bandit_envs.laws.noise import BASES, LAWS, Noise
-from bandit_envs.laws.parameters import parse
 from bandit_envs.problems import build
 from gpbandits.evaluation.plots import regret_figure
 from gpbandits.theory.overlays import BOUNDS, bound
