@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import csv
+import functools
+import http.server
 import importlib.util
 import re
 import shutil
 import sys
-import time
-from collections.abc import Callable, Iterable, Iterator
+import threading
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
@@ -116,7 +118,9 @@ needs_browser = pytest.mark.skipif(
 
 
 @contextmanager
-def browser(profile: Path, width: int = 0, height: int = 844, scheme: str = "") -> Iterator[Any]:
+def browser(
+    profile: Path, width: int = 0, height: int = 844, scheme: str = "", mobile: bool = False
+) -> Iterator[Any]:
     """Chromium without a window, with a profile of its own, on a screen of this size and colour scheme."""
     webdriver = pytest.importorskip("selenium.webdriver")
     options = webdriver.ChromeOptions()
@@ -124,7 +128,7 @@ def browser(profile: Path, width: int = 0, height: int = 844, scheme: str = "") 
     for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", f"--user-data-dir={profile}"):
         options.add_argument(argument)
     opened = webdriver.Chrome(options=options, service=webdriver.ChromeService(DRIVER))
-    screen = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
+    screen = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": mobile}
     media = {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
     try:
         if width:
@@ -136,10 +140,22 @@ def browser(profile: Path, width: int = 0, height: int = 844, scheme: str = "") 
         opened.quit()
 
 
-def until(condition: Callable[[], Any], said: Callable[[], str] = lambda: "waited in vain") -> None:
-    """Wait for half a minute at most."""
-    for _ in range(300):
-        if condition():
-            return
-        time.sleep(0.1)
-    raise AssertionError(said())
+@contextmanager
+def served(folder: Path) -> Iterator[tuple[str, list[str]]]:
+    """The address of a server of a folder, and the paths that were asked for and are not there."""
+    missing: list[str] = []
+
+    class Noting(http.server.SimpleHTTPRequestHandler):
+        def log_message(self, format: str, *_: object) -> None: ...
+
+        def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
+            missing.append(f"{code} {self.path}")
+            super().send_error(code, message, explain)
+
+    handler = functools.partial(Noting, directory=str(folder))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}", missing
+        finally:
+            server.shutdown()

@@ -14,6 +14,22 @@ from gpbandits import Result, cli, evaluate
 from gpbandits.experiments import load_study
 
 STUDIES = Path(__file__).parents[1] / "examples" / "studies"
+TINY = """
+[study]
+name = "tiny"
+trials = 4
+block_size = 1
+
+[[environments]]
+id = "GPBandit-GP-v0"
+kwargs = { horizon = 5, num_arms = 6 }
+
+[[agents]]
+name = "random"
+
+[[agents]]
+name = "gp-ucb"
+"""
 
 
 def called(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[Any, str, str]:

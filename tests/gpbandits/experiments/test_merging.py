@@ -7,7 +7,7 @@ import shlex
 import shutil
 
 import pytest
-from study_cases import called
+from study_cases import TINY, called
 
 from gpbandits.evaluation.result import Result
 from gpbandits.experiments import Store, load_study, open_results, run, write_tables
@@ -15,25 +15,8 @@ from gpbandits.experiments.backends import Shard
 from gpbandits.experiments.merging import merge
 from gpbandits.experiments.store import keep_study
 
-TEXT = """
-[study]
-name = "apart"
-trials = 4
-block_size = 1
 
-[[environments]]
-id = "GPBandit-GP-v0"
-kwargs = { horizon = 5, num_arms = 6 }
-
-[[agents]]
-name = "random"
-
-[[agents]]
-name = "gp-ucb"
-"""
-
-
-def folder(tmp_path, name, cells, text=TEXT):
+def folder(tmp_path, name, cells, text=TINY):
     """A folder of results with some cells of the study."""
     (tmp_path / f"{name}.toml").write_text(text)
     study = load_study(tmp_path / f"{name}.toml")
@@ -112,7 +95,7 @@ def test_a_cell_with_other_numbers_is_named_and_nothing_is_written(tmp_path):
 
 def test_another_study_is_named_by_what_differs(tmp_path):
     one = folder(tmp_path, "one", range(8))
-    two = folder(tmp_path, "two", range(8), TEXT.replace("horizon = 5", "horizon = 6"))
+    two = folder(tmp_path, "two", range(8), TINY.replace("horizon = 5", "horizon = 6"))
     with pytest.raises(ValueError, match=r"environments\[0\].kwargs.horizon 5 in .*one and 6 in .*two"):
         merge([one, two], tmp_path / "both")
 
@@ -157,7 +140,7 @@ def test_the_command_says_what_came_from_where_and_how_to_go_on(tmp_path, capsys
 
 @pytest.mark.usefixtures("without_figures")
 def test_machines_apart_compute_their_shares_and_folders_are_merged(tmp_path, capsys):
-    (tmp_path / "study.toml").write_text(TEXT)
+    (tmp_path / "study.toml").write_text(TINY)
     command = ("run", tmp_path / "study.toml", "--workers", "1")
     for i in (1, 2):
         code, out, err = called(capsys, *command, "--shard", f"{i}/2", "--only", "--out", tmp_path / str(i))
