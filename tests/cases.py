@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from itertools import combinations
 from typing import Any, NamedTuple
 
 import gymnasium as gym
@@ -38,6 +39,9 @@ def needs_of(task: Any) -> list[pytest.MarkDecorator]:
     return [pytest.mark.needs_packages(package)] if package else []
 
 
+FEATURES = ("delay", "context", "changes", "constraints")
+# Every subset of the features that the composite environment can be without.
+SUBSETS = [dict.fromkeys(off) for n in range(5) for off in combinations(FEATURES, n)]
 POISSON = {"law": "poisson", "mean": 3}
 
 

@@ -80,10 +80,10 @@ def test_every_contract_of_the_import_linter_is_kept():
 
 def test_every_agent_of_ours_is_public_under_its_own_name():
     names = [name for written in BUILT_IN.values() for name in written.split()]
-    made = {name: registry.resolve_agent(name).make for name in names}
-    written = {name.replace("-", "_"): name for name in names}
+    written = {name.replace("-", "_"): registry.resolve_agent(name) for name in names}
     assert set(written) <= set(agents.__all__)
-    assert {name: factory.__name__ for name, factory in made.items()} == {v: k for k, v in written.items()}
+    assert [name for name, factory in written.items() if factory.make.__name__ != name] == []
+    assert {name: registry.resolve_agent(getattr(agents, name)) for name in written} == written
 
 
 @pytest.mark.parametrize("env_id", IDS)

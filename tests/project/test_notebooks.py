@@ -104,11 +104,6 @@ def test_a_tuner_shows_its_latest_experiments_and_the_best():
     assert "5 earlier" in tuner._repr_html_()
 
 
-def test_every_registered_agent_is_an_attribute_of_agents():
-    for name in agents.names():
-        assert resolve_agent(getattr(agents, name.replace("-", "_"))) == resolve_agent(name)
-
-
 def test_a_rendered_trial_is_shown_as_a_picture_and_as_lines_and_still_is_an_array_and_text():
     for mode, kind in (("rgb_array", np.ndarray), ("ansi", str)):
         env = BanditEnv("gp", num_arms=10, horizon=5, render_mode=mode)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from subsets import SUBSETS
+from cases import SUBSETS
 
 from bandit_envs.laws import changes
 from bandit_envs.problems import FACTORIES, build, data_files
