@@ -46,8 +46,6 @@ POISSON = {"law": "poisson", "mean": 3}
 
 
 class Case(NamedTuple):
-    """An environment and the keyword arguments it is made with."""
-
     environment: str | Problem
     keywords: dict[str, Any]
 
@@ -114,7 +112,6 @@ def of_each_kind(cases: list[Any]) -> list[Any]:
 
 
 def is_plain(problem: Problem) -> bool:
-    """Whether one function holds for all rounds, and every point is feasible."""
     return not (problem.constraints or problem.setting().may_change or problem.decisions.num_contexts > 1)
 
 

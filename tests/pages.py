@@ -53,23 +53,19 @@ def whole(page: Path) -> str:
 
 
 def row_of(cells: list[str]) -> str:
-    """A row of a table in Markdown."""
     return f"| {' | '.join(cells)} |"
 
 
 def prose(page: str) -> str:
-    """A page without its line breaks."""
     return " ".join(read(page).split())
 
 
 def table(name: str) -> list[dict[str, str]]:
-    """The rows of a stored table."""
     with (DOCS / RESULTS / f"{name}.csv").open(newline="", encoding="utf-8") as file:
         return list(csv.DictReader(file))
 
 
 def blocks(page: Path, language: str) -> list[str]:
-    """The fenced blocks of a page in one language."""
     return re.findall(
         rf"^```{language}\n(.*?)^```", page.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE
     )

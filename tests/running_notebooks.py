@@ -17,5 +17,4 @@ def run(notebook: Any, folder: Path) -> Any:
 
 
 def outputs(notebook: Any) -> list[Any]:
-    """What all its cells print and show, in order."""
     return [output for cell in notebook.cells if cell.cell_type == "code" for output in cell.outputs]

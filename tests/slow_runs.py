@@ -58,7 +58,6 @@ def started(folder: Path, *arguments: str, workers: str = "1", **variables: str)
 
 
 def stored(folder: Path) -> list[str]:
-    """The names of the cells that a run has stored."""
     return sorted(path.name for path in (folder / "out" / "cells").glob("*.parquet"))
 
 

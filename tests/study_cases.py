@@ -33,7 +33,6 @@ name = "gp-ucb"
 
 
 def called(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[Any, str, str]:
-    """Run a command; its exit code, output and errors."""
     with pytest.raises(SystemExit) as stop:
         cli.main([*map(str, arguments)])
     captured = capsys.readouterr()
@@ -60,7 +59,6 @@ def played(
 
 
 def study_cases(pattern: str = "*.toml") -> list[Any]:
-    """One case a file."""
     return [_case(path) for path in sorted(STUDIES.glob(pattern))]
 
 

@@ -37,8 +37,6 @@ ROUNDS = 20
 
 
 class Odd:
-    """Nobody's idea of an argument."""
-
     def __repr__(self) -> str:
         return "Odd()"
 
@@ -83,8 +81,6 @@ def table(covariance: Any) -> TableKernel:
 
 
 class Call(NamedTuple):
-    """What is called, with what, and what the message says."""
-
     entry: Callable[..., Any]
     keywords: dict[str, Any]
     says: tuple[str, ...]

@@ -20,7 +20,6 @@ NO_DASHBOARD = ["--dashboard-address", ":0"]  # whose port may be taken
 
 
 def example(name):
-    """The module of an example of clusters."""
     library = f"dask_{name.removeprefix('on_').replace('slurm', 'jobqueue')}"
     pytest.importorskip(library, reason=f"needs {library}")
     return loaded(f"examples/clusters/{name}.py")
@@ -100,7 +99,6 @@ def test_the_commands_of_the_page_play_a_study_on_one_machine(study):
 
 
 def answers(port):
-    """Whether a scheduler listens."""
     with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1.0):
         return True
     return False

@@ -66,7 +66,6 @@ FILMED = [ROOT / "README.md", *DOCS.rglob("*.md")]
 
 
 def films(page: Path) -> list[ast.Call]:
-    """The calls of `watch` of a page."""
     nodes = (node for block in blocks(page, "python") for node in ast.walk(ast.parse(block)))
     return [node for node in nodes if isinstance(node, ast.Call) and ast.unparse(node.func) == "watch"]
 
@@ -136,7 +135,6 @@ PROMISES = re.findall(r"^\| (.+?) \| ((?:`tests/[\w/.]+` ?)+) \|$", read("reliab
 
 
 def has_tests(file: str) -> bool:
-    """Whether a file defines test functions."""
     tree = ast.parse((ROOT / file).read_text(encoding="utf-8"))
     return any(isinstance(each, ast.FunctionDef) and each.name.startswith("test_") for each in tree.body)
 

@@ -184,12 +184,6 @@ def test_the_wheel_plays_outside_the_checkout(clean_python, tmp_path):
     assert succeed(clean_python, "-W", "error", "-c", PLAY, cwd=tmp_path).startswith("played GPBandit-")
 
 
-@pytest.mark.long
-def test_the_wheel_has_a_command_that_lists_the_environments(clean_python, tmp_path):
-    command = clean_python.with_name("gpbandits")
-    assert "GPBandit-RKHS-v0" in succeed(command, "envs", cwd=tmp_path, COLUMNS="200")
-
-
 @pytest.mark.parametrize("package", ["bandit_envs", "agents", "gpbandits", "gpbandits.commands"])
 def test_importing_a_package_loads_nothing_heavy(package, tmp_path):
     code = f"import sys, {package}; print(*{HEAVY!r} & set(sys.modules))"

@@ -21,7 +21,6 @@ PROMISES = ("regret bound 0.9", "regret bound 0.95")
 
 
 def of(rows, **where):
-    """The one row with these values."""
     (found,) = [row for row in rows if all(row[key] == value for key, value in where.items())]
     return found
 

@@ -50,7 +50,6 @@ return [...document.querySelectorAll('article *')]
 
 
 def load(opened: Any, page: Path) -> None:
-    """Open a page and wait for its pictures."""
     opened.get(page.as_uri())
     opened.execute_script(LOAD)
     until(lambda: not opened.execute_script(PENDING), lambda: f"{page}: pictures do not end loading")

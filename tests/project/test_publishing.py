@@ -24,7 +24,6 @@ RELATIVE = re.compile(r"""(?:\]\(|src=")(?!https?://)([^)#"]+)""")
 
 
 def command(name: str) -> str:
-    """What a named step of the build runs."""
     (step,) = (step for step in JOBS["build"]["steps"] if step.get("name") == name)
     return step["run"]
 

@@ -27,7 +27,6 @@ NUMBER = re.compile(r"[-+]?\d+\.?\d*")
 
 
 def row(line: str) -> list[str]:
-    """The cells of a line of the table."""
     return re.split(r"\s{2,}", line.strip())
 
 

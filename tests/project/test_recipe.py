@@ -20,7 +20,6 @@ SCRIPT = runpy.run_path(str(ROOT / "tools" / "conda_recipe.py"))
 
 
 def needed() -> list[str]:
-    """Names of what the recipe requires besides Python."""
     requirements = yaml.safe_load(RECIPE.read_text(encoding="utf-8"))["requirements"]
     names = [line.split()[0] for line in (*requirements["host"], *requirements["run"])]
     return sorted(set(names) - {"python"})

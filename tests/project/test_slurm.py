@@ -92,7 +92,6 @@ def slurm(folder: Path) -> Iterator[dict[str, str]]:
 
 
 def free_ports(number: int) -> list[int]:
-    """Ports that nobody listens at now."""
     with contextlib.ExitStack() as held:
         sockets = [held.enter_context(socket.socket()) for _ in range(number)]
         for each in sockets:

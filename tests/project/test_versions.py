@@ -15,8 +15,6 @@ def add_version(*given: Any) -> list[str]:
 
 @pytest.fixture
 def built(tmp_path):
-    """A folder of one page that says which build it is of."""
-
     def build(text):
         folder = tmp_path / f"built {text}"
         folder.mkdir()

@@ -36,8 +36,6 @@ name = "random"
 
 @pytest.fixture
 def call(capsys, tmp_path):
-    """Run a command; return its exit code, output and errors."""
-
     def run(*arguments, study=None):
         if study is not None:
             (tmp_path / "study.toml").write_text(study)

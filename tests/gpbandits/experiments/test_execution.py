@@ -38,8 +38,6 @@ MANY = 30  # trials, where there must be time to disturb a run
 
 
 class Fatal(FirstArm):
-    """An agent that takes its process with it."""
-
     def reset(self, seed):
         os._exit(1)
 
@@ -62,7 +60,6 @@ def study(trials: int = 4, agents: tuple[AgentEntry, ...] = AGENTS, block_size: 
 
 
 def tables(which: Study, folder: Path) -> dict[str, bytes]:
-    """The bytes of every table of results."""
     write_tables(folder, Store(folder / "cells").load(which))
     return {path.name: path.read_bytes() for path in (folder / "results").iterdir()}
 
@@ -82,7 +79,6 @@ def _started(process: multiprocessing.Process) -> multiprocessing.Process:
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
-    """The tables of an uninterrupted run."""
     folder = tmp_path_factory.mktemp("whole")
     assert run(study(MANY), Store(folder / "cells"), 1) == []
     return tables(study(MANY), folder)
@@ -256,7 +252,6 @@ def test_workers_do_not_outlive_a_killed_run(tmp_path):
 
 @contextmanager
 def cluster_of(workers, processes=True):
-    """A cluster of workers with one thread each on this machine."""
     distributed = pytest.importorskip("distributed", reason="needs the extra `cluster`")
     options = {"processes": processes, "dashboard_address": ":0", "silence_logs": 50}
     with distributed.LocalCluster(n_workers=workers, threads_per_worker=1, **options) as made:

@@ -42,7 +42,6 @@ def results_of(store, which):
 
 @pytest.fixture
 def computed(monkeypatch):
-    """Cells that were computed in this process, as they are."""
     cells = []
 
     def spy(cell):

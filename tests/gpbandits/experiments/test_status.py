@@ -240,7 +240,6 @@ def test_a_folder_of_another_study_is_left_alone_and_named(call):
 
 
 def swap(store, study):
-    """Two cells, under each other's name."""
     first, second = (store.path(study.cells_of(study.environments[0], agent)[1]) for agent in study.agents)
     whole = first.read_bytes()
     first.write_bytes(second.read_bytes())
@@ -256,7 +255,6 @@ def evaluated(store, study):
 
 
 def cut_off(store, study):
-    """The first half of a cell."""
     path = store.path(next(study.cells()))
     path.write_bytes(path.read_bytes()[:-100])
     return [path]
@@ -270,7 +268,6 @@ def resown(store, study):
 
 
 def no_number(store, study):
-    """A cell with a regret that is no number."""
     path = store.path(next(study.cells()))
     result = Result.load(path)
     next(iter(result.records.values())).regret[0, 0] = math.nan

@@ -288,24 +288,17 @@ def test_a_line_that_is_no_exchange_is_named(tmp_path, line, reason):
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"speak": 3}, "speak must be"),
-        ({"speak": speak, "retries": -1}, "retries must be"),
-        ({"speak": speak, "fallback": "guess"}, "fallback must be"),
-        ({"speak": speak, "latest": 0}, "latest must be"),
-        ({"speak": speak, "max_arms": 5}, "max_arms must be at least 6"),
-        ({"speak": lambda prompt: 3}, "what speak returns must be text"),
-    ],
-)
-def test_wrong_options_are_named(options, message):
-    with pytest.raises(ValueError, match=message):
-        evaluate(ID, {"it": (TextPlayer, options)}, trials=1, env_kwargs=SMALL)
-
-
-@pytest.mark.parametrize(
     ("call", "message"),
     [
+        (lambda: TextPlayer(SETTING, 3), "speak must be"),
+        (lambda: TextPlayer(SETTING, speak, retries=-1), "retries must be"),
+        (lambda: TextPlayer(SETTING, speak, fallback="guess"), "fallback must be"),
+        (lambda: TextPlayer(SETTING, speak, latest=0), "latest must be"),
+        (lambda: TextPlayer(SETTING, speak, max_arms=5), "max_arms must be at least 6"),
+        (
+            lambda: evaluate(ID, {"it": (TextPlayer, {"speak": len})}, trials=1, env_kwargs=SMALL),
+            "what speak returns must be",
+        ),
         (lambda: TextGame(ID, retry=3), "unknown option 'retry' of a game.*did you mean 'retries'"),
         (lambda: TextGame(ID, setting=None), "unknown option 'setting'"),
         (lambda: TextGame(ID, env_kwargs=[1]), "env_kwargs must be None or a dict"),
