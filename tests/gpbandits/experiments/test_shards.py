@@ -15,38 +15,26 @@ GP = EnvironmentEntry("GPBandit-GP-v0", "GP", {"horizon": 5, "num_arms": 8})
 STUDY = Study("s", 7, (GP,), (AgentEntry("random", "random"),), block_size=1)
 
 
+def array(scheduler, *values):
+    """The variables of a job in an array: index, first, last and step."""
+    return dict(zip(scheduler, values, strict=False))
+
+
+SLURM = [f"SLURM_ARRAY_TASK_{name}" for name in ("ID", "MIN", "MAX", "STEP")]
+SGE = [f"SGE_TASK_{name}" for name in ("ID", "FIRST", "LAST", "STEPSIZE")]
+
+
 @pytest.mark.parametrize(
     ("text", "variables", "share"),
     [
         ("3/20", {}, (3, 20)),
         ("1/1", {}, (1, 1)),
         # sbatch --array=0-19, =5-9 and =10-30:10
-        (
-            "auto",
-            {"SLURM_ARRAY_TASK_ID": "0", "SLURM_ARRAY_TASK_MIN": "0", "SLURM_ARRAY_TASK_MAX": "19"},
-            (1, 20),
-        ),
-        (
-            "auto",
-            {"SLURM_ARRAY_TASK_ID": "9", "SLURM_ARRAY_TASK_MIN": "5", "SLURM_ARRAY_TASK_MAX": "9"},
-            (5, 5),
-        ),
-        (
-            "auto",
-            {
-                "SLURM_ARRAY_TASK_ID": "20",
-                "SLURM_ARRAY_TASK_MIN": "10",
-                "SLURM_ARRAY_TASK_MAX": "30",
-                "SLURM_ARRAY_TASK_STEP": "10",
-            },
-            (2, 3),
-        ),
+        ("auto", array(SLURM, "0", "0", "19"), (1, 20)),
+        ("auto", array(SLURM, "9", "5", "9"), (5, 5)),
+        ("auto", array(SLURM, "20", "10", "30", "10"), (2, 3)),
         # qsub -t 1-8
-        (
-            "auto",
-            {"SGE_TASK_ID": "8", "SGE_TASK_FIRST": "1", "SGE_TASK_LAST": "8", "SGE_TASK_STEPSIZE": "1"},
-            (8, 8),
-        ),
+        ("auto", array(SGE, "8", "1", "8", "1"), (8, 8)),
         # bsub -J "name[1-4]", with SGE's variable of a job that is in no array
         ("auto", {"LSB_JOBINDEX": "2", "LSB_JOBINDEX_END": "4", "SGE_TASK_ID": "undefined"}, (2, 4)),
         ("auto/6", {"PBS_ARRAY_INDEX": "6"}, (6, 6)),
@@ -112,8 +100,8 @@ def test_a_job_leaves_cells_that_others_compute_and_takes_those_that_nobody_does
     [(os.killpg, signal.SIGTERM, 143), (os.kill, signal.SIGINT, 130)],  # schedulers signal all processes
 )
 def test_a_signal_ends_a_job_cleanly_and_the_next_one_takes_over(tmp_path, workers, send, number, code):
-    array = {"SLURM_ARRAY_TASK_ID": "1", "SLURM_ARRAY_TASK_MIN": "0", "SLURM_ARRAY_TASK_MAX": "1"}
-    job = started(tmp_path, "--shard", "auto", workers=workers, PAUSE="0.05", **array)
+    variables = array(SLURM, "1", "0", "1")
+    job = started(tmp_path, "--shard", "auto", workers=workers, PAUSE="0.05", **variables)
     until(lambda: stored(tmp_path))
     send(job.pid, number)
     out, err = job.communicate(timeout=PATIENCE)
