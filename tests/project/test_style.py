@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from pages import ROOT
 
-PACKAGES = ("agents", "bandit_envs", "gpbandits")
+PACKAGES = ("bandit_envs", "agents", "gpbandits")  # in the order in which they know each other
 DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
 
