@@ -253,7 +253,6 @@ def _add_to_index(folder: Path, found: Mapping[str, Identity]) -> None:
         inode, size, time = zip(*known.values(), strict=True)
         columns = {"key": list(known), "inode": inode, "size": size, "time": time}
         kinds = {"key": pa.string(), "inode": pa.uint64(), "size": pa.int64(), "time": pa.int64()}
-        table = pa.table({name: pa.array(values, kinds[name]) for name, values in columns.items()})
-        table = table.replace_schema_metadata({_READER: reader().encode()})
+        table = pa.table(columns, schema=pa.schema(kinds, {_READER: reader().encode()}))
         with whole_file(folder / INDEX) as file:
             pq.write_table(table, file)

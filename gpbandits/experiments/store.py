@@ -282,5 +282,4 @@ def failures(study: Study, store: Store, known: Survey | None = None) -> list[tu
     """Return the cells whose last attempt raised, with the tracebacks; `known` is a survey made just now."""
     known = known or store.survey(study)
     failed = [cell for cell, key in zip(known.cells, known.keys, strict=True) if key in known.failed]
-    attempts = [(cell, store.failure(cell)) for cell in failed]
-    return [(cell, failure) for cell, failure in attempts if failure is not None]
+    return [(cell, said) for cell in failed if (said := store.failure(cell)) is not None]
