@@ -155,3 +155,15 @@ def served(folder: Path) -> Iterator[tuple[str, list[str]]]:
             yield f"http://127.0.0.1:{server.server_port}", missing
         finally:
             server.shutdown()
+
+
+def ran(notebook: Any, folder: Path) -> Any:
+    """A notebook with its outputs, run in a kernel of Jupyter; an error of a cell is raised."""
+    nbclient = pytest.importorskip("nbclient", reason="needs Jupyter's client")
+    pytest.importorskip("ipykernel", reason="needs a kernel of Jupyter")
+    client = nbclient.NotebookClient(notebook, timeout=600, resources={"metadata": {"path": str(folder)}})
+    return client.execute()
+
+
+def outputs(notebook: Any) -> list[Any]:
+    return [output for cell in notebook.cells if cell.cell_type == "code" for output in cell.outputs]

@@ -5,7 +5,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 from agent_cases import SETTING, of_each_shape
-from running_notebooks import outputs, run
+from pages import outputs, ran
 from synthetic import result
 
 import agents
@@ -114,10 +114,10 @@ SHOWN = {  # what a cell of a notebook ends with, and the richest form in which 
 @pytest.mark.long
 def test_a_kernel_shows_what_a_cell_ends_with(tmp_path):
     v4 = pytest.importorskip("nbformat", reason="needs Jupyter").v4
-    ran = run(v4.new_notebook(cells=[v4.new_code_cell(source) for source in SHOWN]), tmp_path)
-    assert [output for output in outputs(ran) if output.get("name") == "stderr"] == []
-    for cell, expected in zip(ran.cells, SHOWN.values(), strict=True):
+    made = ran(v4.new_notebook(cells=[v4.new_code_cell(source) for source in SHOWN]), tmp_path)
+    assert [output for output in outputs(made) if output.get("name") == "stderr"] == []
+    for cell, expected in zip(made.cells, SHOWN.values(), strict=True):
         kinds = {kind for output in cell.outputs for kind in output.get("data", {})}
         assert expected in kinds if expected else not cell.outputs, cell.source
-    (bar,) = ran.cells[3].outputs  # one display, which was replaced
+    (bar,) = made.cells[3].outputs  # one display, which was replaced
     assert "2/2</span> trials" in bar.data["text/html"]
