@@ -44,7 +44,6 @@ def on_a_line(num_arms: int, **told: Any) -> Setting:
 
 
 def takes(name: str, **options: Any) -> bool:
-    """Whether an agent of that name can be made with these options."""
     try:
         agents.make(name, SETTING, **options)
     except ValueError:
@@ -122,12 +121,10 @@ def of_each_shape(cases: Iterable[Any]) -> list[Any]:
 
 @cache
 def frequent_shapes() -> set[Any]:
-    """Return the six shapes that most agents have."""
     return {each for each, _ in Counter(map(shape, BATCHED)).most_common(6)}
 
 
 def representatives(names: Iterable[str]) -> list[str]:
-    """Return the first name of each factory shape."""
     first: dict[Any, str] = {}
     for name in names:
         first.setdefault(shape(name), name)

@@ -19,7 +19,6 @@ DENSE = {}  # by kernel
 
 
 def dense(kernel):
-    """The prior covariance of the arms, computed once."""
     if repr(kernel) not in DENSE:
         DENSE[repr(kernel)] = Gram(kernel, ARMS).dense
     return DENSE[repr(kernel)]

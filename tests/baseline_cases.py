@@ -26,7 +26,6 @@ def started(agent, seed=0):
 
 
 def play(agent, reward, cost, rounds):
-    """Feed one immediate outcome a round."""
     for t in range(rounds):
         action = agent.act(NOWHERE)
         x = agent.setting.to_point(action)

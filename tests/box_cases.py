@@ -81,7 +81,6 @@ def landscape_of(rule, surface, age=3, rng=None):
 
 
 def feed(agent, value_of, rounds, observation=HERE):
-    """Play rounds whose feedback comes at once; return the actions."""
     actions = []
     for t in range(rounds):
         action = agent.act(observation)

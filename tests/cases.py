@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from itertools import combinations
 from typing import Any, NamedTuple
 
 import gymnasium as gym
@@ -38,12 +39,13 @@ def needs_of(task: Any) -> list[pytest.MarkDecorator]:
     return [pytest.mark.needs_packages(package)] if package else []
 
 
+FEATURES = ("delay", "context", "changes", "constraints")
+# Every subset of the features that the composite environment can be without.
+SUBSETS = [dict.fromkeys(off) for n in range(5) for off in combinations(FEATURES, n)]
 POISSON = {"law": "poisson", "mean": 3}
 
 
 class Case(NamedTuple):
-    """An environment and the keyword arguments it is made with."""
-
     environment: str | Problem
     keywords: dict[str, Any]
 
@@ -110,7 +112,6 @@ def of_each_kind(cases: list[Any]) -> list[Any]:
 
 
 def is_plain(problem: Problem) -> bool:
-    """Whether one function holds for all rounds, and every point is feasible."""
     return not (problem.constraints or problem.setting().may_change or problem.decisions.num_contexts > 1)
 
 

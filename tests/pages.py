@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import csv
+import functools
+import http.server
 import importlib.util
 import re
 import shutil
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -51,23 +54,19 @@ def whole(page: Path) -> str:
 
 
 def row_of(cells: list[str]) -> str:
-    """A row of a table in Markdown."""
     return f"| {' | '.join(cells)} |"
 
 
 def prose(page: str) -> str:
-    """A page without its line breaks."""
     return " ".join(read(page).split())
 
 
 def table(name: str) -> list[dict[str, str]]:
-    """The rows of a stored table."""
     with (DOCS / RESULTS / f"{name}.csv").open(newline="", encoding="utf-8") as file:
         return list(csv.DictReader(file))
 
 
 def blocks(page: Path, language: str) -> list[str]:
-    """The fenced blocks of a page in one language."""
     return re.findall(
         rf"^```{language}\n(.*?)^```", page.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE
     )
@@ -116,7 +115,9 @@ needs_browser = pytest.mark.skipif(
 
 
 @contextmanager
-def browser(profile: Path, width: int = 0, height: int = 844, scheme: str = "") -> Iterator[Any]:
+def browser(
+    profile: Path, width: int = 0, height: int = 844, scheme: str = "", mobile: bool = False
+) -> Iterator[Any]:
     """Chromium without a window, with a profile of its own, on a screen of this size and colour scheme."""
     webdriver = pytest.importorskip("selenium.webdriver")
     options = webdriver.ChromeOptions()
@@ -124,7 +125,7 @@ def browser(profile: Path, width: int = 0, height: int = 844, scheme: str = "") 
     for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", f"--user-data-dir={profile}"):
         options.add_argument(argument)
     opened = webdriver.Chrome(options=options, service=webdriver.ChromeService(DRIVER))
-    screen = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
+    screen = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": mobile}
     media = {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
     try:
         if width:
@@ -145,3 +146,36 @@ def until(
             return
         time.sleep(0.1)
     raise AssertionError(said())
+
+
+@contextmanager
+def served(folder: Path) -> Iterator[tuple[str, list[str]]]:
+    """The address of a server of a folder, and the paths that were asked for and are not there."""
+    missing: list[str] = []
+
+    class Noting(http.server.SimpleHTTPRequestHandler):
+        def log_message(self, format: str, *_: object) -> None: ...
+
+        def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
+            missing.append(f"{code} {self.path}")
+            super().send_error(code, message, explain)
+
+    handler = functools.partial(Noting, directory=str(folder))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}", missing
+        finally:
+            server.shutdown()
+
+
+def ran(notebook: Any, folder: Path) -> Any:
+    """A notebook with its outputs, run in a kernel of Jupyter; an error of a cell is raised."""
+    nbclient = pytest.importorskip("nbclient", reason="needs Jupyter's client")
+    pytest.importorskip("ipykernel", reason="needs a kernel of Jupyter")
+    client = nbclient.NotebookClient(notebook, timeout=600, resources={"metadata": {"path": str(folder)}})
+    return client.execute()
+
+
+def outputs(notebook: Any) -> list[Any]:
+    return [output for cell in notebook.cells if cell.cell_type == "code" for output in cell.outputs]

@@ -9,8 +9,6 @@ import numpy as np
 
 
 class FirstArm:
-    """Plays arm 0, and learns nothing."""
-
     def __init__(self, setting: Any):
         self.setting = setting
 
@@ -62,7 +60,6 @@ def each_round(env: Any, agent: Any, observation: Any, rounds: int) -> Iterator[
 
 
 def play(env: Any, agent: Any, observation: Any, rounds: int) -> tuple[list[Any], Any]:
-    """Let an agent play; return its actions and the observation after them."""
     actions = []
     for action, *_, following in each_round(env, agent, observation, rounds):
         actions.append(action)

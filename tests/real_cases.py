@@ -45,7 +45,6 @@ def values(count: int = 10, seed: int = 1, weighted: bool = False) -> PointValue
 
 
 def hyperparameters(of: Surrogate, seed: int = 2) -> Floats:
-    """Hyperparameters near the centre of the prior."""
     return of.prior.centre + 0.4 * np.random.default_rng(seed).standard_normal(len(of.prior.centre))
 
 
@@ -74,7 +73,6 @@ def textbook_covariance(of: Surrogate, theta: Floats) -> Floats:
 
 
 def noises(of: Surrogate, theta: Floats, seen: PointValues) -> Floats:
-    """Noise variance of one play at each point that was seen, (u,)."""
     return (WEIGHT * of.noise(theta) + seen.squares) / (WEIGHT - 1.0 + seen.plays)
 
 

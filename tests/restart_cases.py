@@ -13,8 +13,6 @@ EVERY, FIRST, ROUNDS = 25, 14, 41
 
 
 class KeepingSome(Periodic):
-    """Starts over and keeps the plays of the last rounds."""
-
     @property
     def kept_from(self):
         return np.array([FIRST])

@@ -68,7 +68,6 @@ def postgres() -> Iterator[str]:
 
 @contextlib.contextmanager
 def sqlite() -> Iterator[str]:
-    """The address of a file of its own."""
     with tempfile.TemporaryDirectory() as folder:
         yield f"sqlite:///{folder}/study.db"
 

@@ -14,10 +14,25 @@ from gpbandits import Result, cli, evaluate
 from gpbandits.experiments import load_study
 
 STUDIES = Path(__file__).parents[1] / "examples" / "studies"
+TINY = """
+[study]
+name = "tiny"
+trials = 4
+block_size = 1
+
+[[environments]]
+id = "GPBandit-GP-v0"
+kwargs = { horizon = 5, num_arms = 6 }
+
+[[agents]]
+name = "random"
+
+[[agents]]
+name = "gp-ucb"
+"""
 
 
 def called(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[Any, str, str]:
-    """Run a command; its exit code, output and errors."""
     with pytest.raises(SystemExit) as stop:
         cli.main([*map(str, arguments)])
     captured = capsys.readouterr()
@@ -44,7 +59,6 @@ def played(
 
 
 def study_cases(pattern: str = "*.toml") -> list[Any]:
-    """One case a file."""
     return [_case(path) for path in sorted(STUDIES.glob(pattern))]
 
 

@@ -7,7 +7,8 @@ on every argument of every problem and every agent: each value is taken, or refu
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from functools import partial
 from inspect import Parameter, signature
 from typing import Any, NamedTuple
 
@@ -36,8 +37,6 @@ ROUNDS = 20
 
 
 class Odd:
-    """Nobody's idea of an argument."""
-
     def __repr__(self) -> str:
         return "Odd()"
 
@@ -47,7 +46,6 @@ NONSENSE: list[Any] = [
     *([], {}, (), [1, 2, 3], [[]], {1, 2}, {1: 2}, {"law": None}, {"law": "nope"}, Odd(), int, lambda: 0),
     *(np.ones(2), np.ones((2, 2)), np.array("x"), np.float64(2.0), np.bool_(True)),
 ]
-BRIEF: list[Any] = ["no", 10**400, [], Odd(), np.ones(2)]
 
 
 def problem(name: str = "gp", **keywords: Any) -> Problem:
@@ -83,8 +81,6 @@ def table(covariance: Any) -> TableKernel:
 
 
 class Call(NamedTuple):
-    """What is called, with what, and what the message says."""
-
     entry: Callable[..., Any]
     keywords: dict[str, Any]
     says: tuple[str, ...]
@@ -156,6 +152,11 @@ REFUSED = [
     call(problem, 'constraints["quantile"] must be', constraints={"law": "gp", "quantile": 2}),
     call(problem, 'constraints["length_scale"] must', constraints={"law": "gp", "length_scale": -1}),
     call(problem, 'context_kernel["combine"]', num_contexts=2, context_kernel={"combine": 1}),
+    *(call(problem, 'constraints["kernel"]', constraints={"law": "gp", "kernel": k}) for k in (0, "nope")),
+    *(
+        call(problem, 'context_kernel["kernel"]', num_contexts=2, context_kernel={"kernel": kernel})
+        for kernel in (0, "nope")
+    ),
     call(problem, '"grid" or "uniform"', points=np.ones(2)),
     # Agents.
     *(
@@ -263,47 +264,30 @@ def each_keyword() -> list[tuple[str, str]]:
     return [(name, key) for name in first for key in keywords_of(name) if name == "gp" or key not in FEATURES]
 
 
-def built(name: str, keywords: dict[str, Any]) -> BanditEnv:
+def complaints(calls: Iterable[tuple[Callable[..., Any], str]]) -> list[str]:
+    """What is wrong with calls that are given nonsense as one of their keywords, (call, keyword) each."""
+    tried = [wrong(name, partial(called, **{name: value})) for called, name in calls for value in NONSENSE]
+    return [complaint for complaint in tried if complaint]
+
+
+def played(name: str, /, **keywords: Any) -> None:
     small = {"num_arms": 6} if name == "gp" else {}
-    return BanditEnv(build(name, {**small, "horizon": ROUNDS, **keywords}))
-
-
-def played(name: str, keywords: dict[str, Any]) -> None:
-    env = built(name, keywords)
+    env = BanditEnv(build(name, {**small, "horizon": ROUNDS, **keywords}))
     env.reset(seed=0)
     env.action_space.seed(0)
     env.step(env.action_space.sample())
 
 
-def problems_tried_with(values: list[Any], attempt: Callable[..., Any]) -> list[str]:
-    tried = [
-        wrong(key, lambda name=name, key=key, value=value: attempt(name, {key: value}))
-        for name, key in each_keyword()
-        for value in values
-        if key != "train"  # which takes minutes if it is true
-    ]
-    return [complaint for complaint in tried if complaint]
-
-
 @pytest.mark.long
 def test_a_keyword_of_a_problem_is_taken_or_refused_by_its_name():
-    assert problems_tried_with(BRIEF, built) == []
-
-
-@pytest.mark.long
-def test_a_keyword_of_a_problem_is_taken_or_refused_by_its_name_whatever_it_is_given():
-    assert problems_tried_with(NONSENSE, played) == []
+    named = (each for each in each_keyword() if each[1] != "train")  # which takes minutes if it is true
+    assert complaints((partial(played, name), key) for name, key in named) == []
 
 
 @pytest.mark.parametrize("entry", [by_hand, setting, decisions])
 def test_an_argument_of_a_class_is_taken_or_refused_by_its_name(entry):
     kind = {by_hand: Problem, setting: Setting, decisions: Decisions}[entry]
-    tried = [
-        wrong(name, lambda name=name, value=value: entry(**{name: value}))
-        for name in signature(kind).parameters
-        for value in NONSENSE
-    ]
-    assert [complaint for complaint in tried if complaint] == []
+    assert complaints((entry, name) for name in signature(kind).parameters) == []
 
 
 def each_option() -> list[tuple[str, str]]:
@@ -318,27 +302,13 @@ def _options(make: Callable[..., Any]) -> list[str]:
     return [each.name for each in taken if each.kind is Parameter.KEYWORD_ONLY and each.name != "num_trials"]
 
 
-def made_and_asked(name: str, options: dict[str, Any]) -> None:
+def made_and_asked(name: str, /, **options: Any) -> None:
     made = agent(name, **options)
     made.reset(0)
     made.act(np.zeros(1, dtype=np.float32))
 
 
-def agents_tried_with(values: list[Any], attempt: Callable[..., Any]) -> list[str]:
-    tried = [
-        wrong(option, lambda name=name, option=option, value=value: attempt(name, {option: value}))
-        for name, option in each_option()
-        for value in values
-    ]
-    return [complaint for complaint in tried if complaint]
-
-
-@pytest.mark.long
-def test_an_option_of_an_agent_is_taken_or_refused_by_its_name():
-    assert agents_tried_with(BRIEF, lambda name, options: agent(name, **options)) == []
-
-
 @pytest.mark.long
 @pytest.mark.filterwarnings("ignore")
-def test_an_option_of_an_agent_is_taken_or_refused_by_its_name_whatever_it_is_given():
-    assert agents_tried_with(NONSENSE, made_and_asked) == []
+def test_an_option_of_an_agent_is_taken_or_refused_by_its_name():
+    assert complaints((partial(made_and_asked, name), option) for name, option in each_option()) == []

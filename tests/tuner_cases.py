@@ -13,7 +13,6 @@ from agents.tuning.running import FORM
 
 
 def content_of(tuner: Tuner) -> Any:
-    """What a tuner writes to its file."""
     with TemporaryDirectory() as folder:
         path = Path(folder) / "tuner.json"
         tuner.save(path)
@@ -21,5 +20,4 @@ def content_of(tuner: Tuner) -> Any:
 
 
 def rounds_of(tuner: Tuner) -> tuple[TunerRound, ...]:
-    """The rounds that a tuner writes to its file."""
     return TunerHistory.from_data(content_of(tuner)["rounds"]).rounds

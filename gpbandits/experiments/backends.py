@@ -154,17 +154,22 @@ def run(
         for start in range(0, len(missing), AT_ONCE):
             some = missing[start : start + AT_ONCE]
             failed += _computed(backend, [task(*each) for each in some], report, left.append)
-            without = {id(cell) for cell in left} | {id(outcome.cell) for outcome in failed}
-            note(store.folder, [key for cell, key in some if id(cell) not in without])
+            without = {_place(cell) for cell in (*left, *(outcome.cell for outcome in failed))}
+            note(store.folder, [key for cell, key in some if _place(cell) not in without])
         if shard is not None:
             return failed
-        names = {id(cell) for cell in left}
-        waiting = [task(*each, wait=True) for each in missing if id(each[0]) in names]
+        places = set(map(_place, left))
+        waiting = [task(*each, wait=True) for each in missing if _place(each[0]) in places]
         if waiting:
             whom = sorted({holder(task.path.parent, task.path.stem) for task in waiting})
             text = f"waiting for {', '.join(whom)} of another run, computing {len(waiting)} cells of this one"
             warnings.warn(text, stacklevel=2)
         return failed + _computed(backend, waiting, report, left.append)
+
+
+def _place(cell: Cell) -> tuple[str, str, int]:
+    """Identify a cell in its study, also where it comes back from another process."""
+    return cell.environment.label, cell.agent.label, cell.first_trial
 
 
 def _computed(

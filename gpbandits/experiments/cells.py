@@ -13,6 +13,7 @@ import stat
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
+from itertools import takewhile
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -31,14 +32,15 @@ Rows = Mapping[str, Sequence[Result]]  # the blocks of trials of each agent, in 
 Identity = tuple[int, int, int]  # a file with the same one has not changed
 
 
-def usual_shape(rows: Rows) -> tuple[int, ...]:
-    """Return the most frequent shape; blocks of another shape cannot be compared."""
-    return Counter(shape_of(block) for row in rows.values() for block in row).most_common(1)[0][0]
+def comparable(rows: Rows) -> dict[str, list[Result]]:
+    """Return each agent's leading blocks of the most frequent rounds and number of constraints."""
 
+    def shape(block: Result) -> tuple[int, ...]:
+        return *block.rounds.tolist(), block.num_constraints
 
-def shape_of(block: Result) -> tuple[int, ...]:
-    """Return the recorded rounds and the number of constraints of a block."""
-    return *block.rounds.tolist(), block.num_constraints
+    shapes = Counter(shape(block) for row in rows.values() for block in row)
+    usual = [shape for shape, _ in shapes.most_common(1)]
+    return {label: list(takewhile(lambda block: shape(block) in usual, row)) for label, row in rows.items()}
 
 
 class UnfitFileError(ValueError):
@@ -251,7 +253,6 @@ def _add_to_index(folder: Path, found: Mapping[str, Identity]) -> None:
         inode, size, time = zip(*known.values(), strict=True)
         columns = {"key": list(known), "inode": inode, "size": size, "time": time}
         kinds = {"key": pa.string(), "inode": pa.uint64(), "size": pa.int64(), "time": pa.int64()}
-        table = pa.table({name: pa.array(values, kinds[name]) for name, values in columns.items()})
-        table = table.replace_schema_metadata({_READER: reader().encode()})
+        table = pa.table(columns, schema=pa.schema(kinds, {_READER: reader().encode()}))
         with whole_file(folder / INDEX) as file:
             pq.write_table(table, file)

@@ -216,15 +216,14 @@ class Store:
         """Return the result of each environment with its complete agents; omit environments without any."""
         results = []
         for environment in study.environments:
-            whole: dict[str, list[Any]] = {}
+            whole: dict[str, list[Any]] = {}  # of complete agents
             for agent in study.agents:
                 keys = keys_of(study.cells_of(environment, agent), self.code)
                 row = [cells.sound(self.folder / f"{key}.parquet") for key in keys]
                 if None not in row:
                     whole[agent.label] = row
-            usual = cells.usual_shape(whole) if whole else None
-            shapes = {label: {cells.shape_of(part) for part in row} for label, row in whole.items()}
-            if rows := {label: row for label, row in whole.items() if shapes[label] == {usual}}:
+            kept = cells.comparable(whole)
+            if rows := {label: row for label, row in kept.items() if len(row) == len(whole[label])}:
                 result = dataclasses.replace(joined(rows), environment=environment.label)
                 results.append((environment, result))
         return results
@@ -283,5 +282,4 @@ def failures(study: Study, store: Store, known: Survey | None = None) -> list[tu
     """Return the cells whose last attempt raised, with the tracebacks; `known` is a survey made just now."""
     known = known or store.survey(study)
     failed = [cell for cell, key in zip(known.cells, known.keys, strict=True) if key in known.failed]
-    attempts = [(cell, store.failure(cell)) for cell in failed]
-    return [(cell, failure) for cell, failure in attempts if failure is not None]
+    return [(cell, said) for cell in failed if (said := store.failure(cell)) is not None]

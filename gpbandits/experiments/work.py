@@ -123,7 +123,7 @@ class CellTask(NamedTuple):
     metadata: dict[str, Any]
     wait: bool = False  # wait for another run that is computing the cell, rather than skip it
     time_limit: float | None = None  # seconds, for the wait and for the work
-    marks: Path | None = None  # folder in which the worker says that it computes the cell, see `watch.py`
+    marks: Path | None = None  # folder in which the worker says that it computes the cell, see `backends`
 
     @property
     def longest(self) -> float:

@@ -41,6 +41,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -123,11 +124,6 @@ def snips(rows: WeightedRows) -> Contributions:
     return _of_ratio(rows.delivery * rows.weight, rows.reward)
 
 
-def doubly_robust(rows: WeightedRows) -> Contributions:
-    """Return the doubly robust estimate."""
-    return switch_at(rows, np.inf)
-
-
 def switch(rows: WeightedRows) -> Contributions:
     """Return SWITCH-DR with the threshold of least estimated squared error."""
     positive = rows.weight[rows.weight > 0.0]
@@ -182,7 +178,7 @@ ESTIMATORS: dict[str, Callable[[WeightedRows], Contributions]] = {
     "replay": replay,
     "ips": ips,
     "snips": snips,
-    "dr": doubly_robust,
+    "dr": partial(switch_at, tau=np.inf),
     "switch": switch,
 }
 WITH_MODEL = ("dr", "switch")

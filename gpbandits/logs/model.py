@@ -13,6 +13,7 @@ the row's own reward; the estimate is then unbiased whatever the model (cross-fi
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -45,62 +46,52 @@ class Support(NamedTuple):
         return _distance(self.context, self.context), _distance(self.arm, self.arm)
 
 
-class CrossFit(NamedTuple):
-    """Hold the predictions for every row, (n,) each."""
+def cross_fitted(log: PlayLog, probabilities: Floats, rng: np.random.Generator) -> tuple[Floats, Floats]:
+    """Predict each row by a model of the other folds, probabilities (n, A).
 
-    value: Floats  # of the policy, sum_a pi(a | x) q(x, a)
-    reward: Floats  # of the row's action
-
-
-def cross_fitted(log: PlayLog, probabilities: Floats, rng: np.random.Generator) -> CrossFit:
-    """Predict each row by a model of the other folds, probabilities (n, A)."""
+    Return the value of the policy, sum_a pi(a | x) q(x, a), and the reward of the row's action, (n,) each.
+    """
     fold = rng.permutation(len(log)) % min(FOLDS, len(log))
     contexts, row = log.contexts
     features = _in_stds(contexts, np.bincount(row, minlength=len(contexts)))
-    found = CrossFit(np.empty(len(log)), np.empty(len(log)))
+    value, reward = np.empty(len(log)), np.empty(len(log))
     for k in range(int(fold.max()) + 1):
-        model = RewardModel(log, features, row, (fold != k) & log.is_delivered, rng)
+        model = reward_model(log, features, row, (fold != k) & log.is_delivered, rng)
         (own,) = np.nonzero(fold == k)
         for part in np.split(own, range(CHUNK, len(own), CHUNK)):
             seen, place = np.unique(row[part], return_inverse=True)
             table = model(features[seen])[place]
-            found.value[part] = np.einsum("na,na->n", probabilities[part], table)
-            found.reward[part] = table[np.arange(len(part)), log.action[part]]
-    return found
+            value[part] = np.einsum("na,na->n", probabilities[part], table)
+            reward[part] = table[np.arange(len(part)), log.action[part]]
+    return value, reward
 
 
-class RewardModel:
-    """Predict the mean reward of all actions in a context from some rows of a log.
+def reward_model(
+    log: PlayLog, features: Floats, row: Ints, used: Bools, rng: np.random.Generator
+) -> Callable[[Floats], Floats]:
+    """Return the mean reward of each action in contexts, (m, dz) in stds -> (m, A), from some rows of a log.
 
     Args:
-        log: the log.
         features, row: the different contexts, (Z, dz) in stds, and the index of each row's, (n,).
         used: the rows to learn from, (n,).
         rng: draws the pairs, if there are more than `MOST`.
     """
+    arms = np.eye(log.num_actions) if log.arms is None else log.arms
+    arms, reward = _in_stds(arms, np.ones(len(arms))), log.reward[used]
+    mean, std = (float(reward.mean()), float(reward.std())) if len(reward) else (0.0, 0.0)
+    if std <= 1e-12 * abs(mean):  # rounding is no signal
+        return lambda contexts: np.full((len(contexts), len(arms)), mean)
+    support = _support(features, arms, row[used], log.action[used], (reward - mean) / std, rng)
+    theta = fitted(support)
+    solution = cho_solve(_factor(theta, support, support.distances), support.mean)
+    size, of_context, of_arm, _ = np.exp(theta)
+    weights = matern(_distance(arms, support.arm) / of_arm) * solution
 
-    def __init__(self, log: PlayLog, features: Floats, row: Ints, used: Bools, rng: np.random.Generator):
-        arms = np.eye(log.num_actions) if log.arms is None else log.arms
-        self._arms = _in_stds(arms, np.ones(len(arms)))
-        reward = log.reward[used]
-        self._mean = float(reward.mean()) if len(reward) else 0.0
-        self._std = float(reward.std()) if len(reward) else 0.0
-        if self._std <= 1e-12 * abs(self._mean):  # rounding is no signal
-            self._std = 0.0
-            return
-        values = (reward - self._mean) / self._std
-        self._support = _support(features, self._arms, row[used], log.action[used], values, rng)
-        self._theta, distances = fitted(self._support), self._support.distances
-        self._solution = cho_solve(_factor(self._theta, self._support, distances), self._support.mean)
+    def predicted(contexts: Floats) -> Floats:
+        near = matern(_distance(contexts, support.context) / of_context)
+        return mean + std * size**2 * (near @ weights.T)
 
-    def __call__(self, contexts: Floats) -> Floats:
-        """Return the mean reward of each action, (m, dz) in stds -> (m, A)."""
-        if self._std == 0.0:
-            return np.full((len(contexts), len(self._arms)), self._mean)
-        size, of_context, of_arm, _ = np.exp(self._theta)
-        near = matern(_distance(contexts, self._support.context) / of_context)
-        weights = matern(_distance(self._arms, self._support.arm) / of_arm) * self._solution
-        return self._mean + self._std * size**2 * (near @ weights.T)
+    return predicted
 
 
 def fitted(support: Support) -> Floats:

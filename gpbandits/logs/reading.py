@@ -106,7 +106,7 @@ def reader_of(key: str, actions: Sequence[Any] | int | None) -> Any:
     """Return what collects a column of plays; `actions` are those of `read_log`."""
     if key in ("action", "available"):
         return _LabelReader(actions) if key == "action" else _SetReader(actions)
-    return _TimeReader() if key in ("time", "delivered") else _NumberReader(key)
+    return _NumberReader("time, or a date", _time) if key in ("time", "delivered") else _NumberReader(key)
 
 
 class _LabelReader:
@@ -183,11 +183,28 @@ def _require_cells(cells: Sequence[Any], row: int, what: str) -> None:
             raise row_error(row + cells.index(empty), f"must have {what}, got an empty cell")
 
 
+def _number(cell: Any) -> float:
+    if cell == "" or cell is None:
+        return np.nan
+    value = float(cell)
+    if value != value:  # the text "nan" is a damaged cell
+        raise ValueError(cell)
+    return value
+
+
+def _time(cell: Any) -> float:
+    try:
+        return _number(cell)
+    except (ValueError, TypeError):
+        date = cell if isinstance(cell, datetime) else datetime.fromisoformat(str(cell))
+        return (date if date.tzinfo else date.replace(tzinfo=UTC)).timestamp()
+
+
 class _NumberReader:
     """Collect numbers; an empty cell is NaN."""
 
-    def __init__(self, key: str):
-        self._key, self._parts = key, list[Floats]()
+    def __init__(self, key: str, number: Callable[[Any], float] = _number):
+        self._key, self._number, self._parts = key, number, list[Floats]()
 
     def take(self, cells: Sequence[Any], row: int) -> None:
         try:
@@ -199,36 +216,14 @@ class _NumberReader:
                 self._checked(cells[i], row + i)
         self._parts.append(values)
 
-    def number(self, cell: Any) -> float:
-        if cell == "" or cell is None:
-            return np.nan
-        value = float(cell)
-        if value != value:  # the text "nan" is a damaged cell
-            raise ValueError(cell)
-        return value
-
     def _checked(self, cell: Any, row: int) -> float:
         try:
-            return self.number(cell)
+            return self._number(cell)
         except (ValueError, TypeError):
             raise row_error(row, f"must have a number as {self._key}, got {cell!r}") from None
 
     def column(self) -> Floats:
         return np.concatenate(self._parts)
-
-
-class _TimeReader(_NumberReader):
-    """Collect times: numbers, or dates as seconds since 1970."""
-
-    def __init__(self) -> None:
-        super().__init__("time, or a date")
-
-    def number(self, cell: Any) -> float:
-        try:
-            return super().number(cell)
-        except (ValueError, TypeError):
-            date = cell if isinstance(cell, datetime) else datetime.fromisoformat(str(cell))
-            return (date if date.tzinfo else date.replace(tzinfo=UTC)).timestamp()
 
 
 class FeatureReader:

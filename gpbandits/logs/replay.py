@@ -21,7 +21,7 @@ from agents.agent.generators import preserved_generators
 from agents.protocol import adapted
 from agents.registry import AgentFactory
 from bandit_envs.basics.arguments import require
-from bandit_envs.basics.types import Bools, Floats, Ints
+from bandit_envs.basics.types import Bools, Ints
 from bandit_envs.problem.feedback import delivery
 from bandit_envs.problem.setting import Setting
 from gpbandits.logs.log import PlayLog
@@ -77,19 +77,25 @@ def replayed(
     delay, context = delays_in_rows(log), log.contexts[1].tolist()
     uniform = np.random.default_rng([seed, 1]).random(len(part))
     passes = uniform * log.propensity[part] < log.propensity.min()
-    rounds, last = _Rounds(setting.max_delay), 0
+    rows, due, last = list[int](), dict[int, list[int]](), 0  # rounds by that of their delivery
     with preserved_generators():
         player = _Player(factory, setting, seed, None if allowed is None else allowed[0])
         offered = np.zeros(len(log), dtype=np.int64) if allowed is None else allowed[1]
         for place, row in enumerate(part.tolist()):
             if player.choice(context[row], int(offered[row])) != log.action[row] or not passes[place]:
                 continue
-            last = place + 1
-            player.update(context[row], int(log.action[row]), rounds.play(row, int(delay[row]), log.reward))
-            if len(rounds.rows) == horizon:
+            last, t = place + 1, len(rows)
+            rows.append(row)
+            if 0 <= delay[row] <= setting.max_delay:
+                due.setdefault(t + int(delay[row]), []).append(t)
+            delivered = np.array(due.pop(t, []), dtype=np.int64)
+            values, no_costs = log.reward[[rows[k] for k in delivered]], np.empty((len(delivered), 0))
+            info = delivery(t, delivered, values, no_costs, setting.max_delay)
+            player.update(context[row], int(log.action[row]), info)
+            if len(rows) == horizon:
                 break
         player.agent.close()
-    return np.array(rounds.rows, dtype=np.int64), last
+    return np.array(rows, dtype=np.int64), last
 
 
 class _Player:
@@ -121,21 +127,3 @@ class _Player:
         """Learn from a round with this context, in which the chosen arm was played."""
         self.agent.update(self._seen[context], arm, float(info["feedback_reward"].sum()), info)
         self._chosen = {}
-
-
-class _Rounds:
-    """Keep the rounds of an agent, and deliver rewards after their delays."""
-
-    def __init__(self, max_delay: int):
-        self.rows: list[int] = []
-        self._max_delay, self._due = max_delay, dict[int, list[int]]()
-
-    def play(self, row: int, delay: int, reward: Floats) -> dict[str, Any]:
-        """Play a row, and return the `info` with what its round delivers."""
-        t = len(self.rows)
-        self.rows.append(row)
-        if 0 <= delay <= self._max_delay:
-            self._due.setdefault(t + delay, []).append(t)
-        due = np.array(self._due.pop(t, []), dtype=np.int64)
-        values = reward[[self.rows[k] for k in due]] if len(due) else np.empty(0)
-        return delivery(t, due, values, np.empty((len(due), 0)), self._max_delay)

@@ -145,11 +145,12 @@ def value_of(
     allowed = allowed_actions(log, never)
     if fixed:
         probabilities = restricted(probabilities_of(policy, log), allowed)
-        found = _of_policy(probabilities, log, asked, delays, seed, tau, model, least)
+        found = _of_policy(probabilities, log, asked, delays, seed, tau, model)
     else:
         agent = resolve_agent(policy)  # type: ignore[arg-type]
-        found = _of_agent(agent, log, delays, seed, least, parts, rounds, allowed)
-    found = replace(found, cautions=(*found.cautions, *cautions.of_drift(log, now)))
+        found = _of_agent(agent, log, delays, seed, parts, rounds, allowed)
+    low, drift = cautions.of_propensities(log, least), cautions.of_drift(log, now)
+    found = replace(found, cautions=(*low, *found.cautions, *drift))
     for caution in found.cautions:
         warnings.warn(caution, LogWarning, stacklevel=3)
     return found
@@ -174,7 +175,6 @@ def _of_policy(
     seed: int,
     tau: float | None,
     model: tuple[Floats, Floats] | None,
-    least: float,
 ) -> Valuation:
     weight = probabilities[np.arange(len(log)), log.action] / log.propensity
     rng = np.random.default_rng(seed)
@@ -191,13 +191,12 @@ def _of_policy(
     if "switch" in found and tau is not None:
         found["switch"] = switch_at(rows, tau)
     kept = accepted(rows) if "replay" in methods else np.zeros(len(log), dtype=bool)
-    words = cautions.of_propensities(log, least) + cautions.of_support(log, probabilities)
     return Valuation(
         {x: Estimate(each.value, *interval(each.value, each.influence)) for x, each in found.items()},
         log.mean,
         float(kept.mean()) if "replay" in methods else float("nan"),
         int(np.count_nonzero(kept)),
-        tuple(words + cautions.of_weights(weight)),
+        (*cautions.of_support(log, probabilities), *cautions.of_weights(weight)),
         found["switch"].tau if "switch" in found else None,
     )
 
@@ -207,7 +206,6 @@ def _of_agent(
     log: PlayLog,
     delays: str,
     seed: int,
-    least: float,
     parts: int,
     rounds: int | None,
     allowed: tuple[Bools, Ints] | None,
@@ -223,7 +221,7 @@ def _of_agent(
         kept.append(len(rows))
         given = weights[rows].sum()
         means.append(float(weights[rows] @ np.nan_to_num(log.reward[rows])) / given if given else np.nan)
-    words = cautions.of_propensities(log, least)
+    words = []
     if min(kept) < horizon:
         words.append(f"a part of the log ended after {min(kept)} of {horizon} rounds: its value is of fewer")
     values = np.array(means)

@@ -4,7 +4,6 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
-from itertools import takewhile
 from pathlib import Path
 
 from gpbandits.evaluation.comparison import joined
@@ -73,11 +72,7 @@ class Holdings:
         rows = {agent.label: self._leading(environment, agent) for agent in self.study.agents}
         if not any(rows.values()):
             return None
-        usual = cells.usual_shape(rows)  # another version may have recorded other rounds
-        rows = {
-            label: list(takewhile(lambda block: cells.shape_of(block) == usual, row))
-            for label, row in rows.items()
-        }
+        rows = cells.comparable(rows)  # another version may have recorded other rounds
         depths = range(1 + max(map(len, rows.values())))
         depth = max(depths, key=lambda depth: depth * sum(len(row) >= depth for row in rows.values()))
         if not depth:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from agent_cases import OF_ARMS, of_each_shape, seed_for, told_for
-from subsets import FEATURES, SUBSETS
+from cases import FEATURES, SUBSETS
 
 import agents
 from agents.protocol import handles

@@ -4,10 +4,10 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
+from slow_runs import is_alive, until
 
 ROOT = Path(__file__).parents[2]
 SECONDS = 10.0  # within which they must be gone; they look twice a second
@@ -44,22 +44,6 @@ if __name__ == "__main__":
 }
 
 
-def is_alive(pid):
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    state = Path(f"/proc/{pid}/stat")  # nobody may have waited for it yet
-    return not state.exists() or state.read_text().rpartition(")")[2].split()[0] != "Z"
-
-
-def until(condition, seconds):
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline and not condition():
-        time.sleep(0.1)
-    return condition()
-
-
 @pytest.mark.long
 @pytest.mark.skipif(
     sys.platform == "win32", reason="processes of Windows do not know that their parent ended"
@@ -73,12 +57,12 @@ def test_workers_of_a_killed_process_end_in_seconds(call, tmp_path):
         [sys.executable, str(script), str(folder)], env={**os.environ, "PYTHONPATH": str(ROOT)}
     )
     try:
-        assert until(lambda: len(list(folder.iterdir())) == 2, 60)
+        until(lambda: len(list(folder.iterdir())) == 2)
         workers = [int(each.name) for each in folder.iterdir()]
         assert all(map(is_alive, workers))
         run.send_signal(signal.SIGKILL)
         run.wait()
-        assert until(lambda: not any(map(is_alive, workers)), SECONDS), workers
+        until(lambda: not any(map(is_alive, workers)), seconds=SECONDS)
     finally:
         run.kill()
         for each in folder.iterdir():

@@ -17,8 +17,6 @@ NAMES = ["round_regret", "regret", "violation"]
 
 
 class OneByOne(FirstArm):
-    """An agent without a trial axis."""
-
     def reset(self, seed):
         self.seed = seed
 

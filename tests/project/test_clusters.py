@@ -7,56 +7,32 @@ import shlex
 import socket
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 from pages import loaded
+from slow_runs import until
+from study_cases import TINY
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "cluster.md"
 NO_DASHBOARD = ["--dashboard-address", ":0"]  # whose port may be taken
-STUDY = """
-[study]
-name = "tiny"
-trials = 2
-block_size = 1
-
-[[environments]]
-id = "GPBandit-GP-v0"
-label = "GP"
-kwargs = { num_arms = 10, horizon = 5 }
-
-[[agents]]
-name = "random"
-label = "random"
-"""
 
 
 def example(name):
-    """The module of an example of clusters."""
+    library = f"dask_{name.removeprefix('on_').replace('slurm', 'jobqueue')}"
+    pytest.importorskip(library, reason=f"needs {library}")
     return loaded(f"examples/clusters/{name}.py")
 
 
 @pytest.fixture
-def slurm():
-    pytest.importorskip("dask_jobqueue", reason="needs dask-jobqueue")
-    return example("on_slurm")
-
-
-@pytest.fixture
-def kubernetes():
-    pytest.importorskip("dask_kubernetes", reason="needs dask-kubernetes")
-    return example("on_kubernetes")
-
-
-@pytest.fixture
 def study(tmp_path):
-    (tmp_path / "study.toml").write_text(STUDY)
+    (tmp_path / "study.toml").write_text(TINY)
     return tmp_path / "study.toml"
 
 
-def test_a_slurm_job_is_one_worker_of_one_core_and_one_thread(slurm, monkeypatch, capsys):
+def test_a_slurm_job_is_one_worker_of_one_core_and_one_thread(monkeypatch, capsys):
+    slurm = example("on_slurm")
     monkeypatch.setattr(sys, "argv", ["on_slurm.py", "--show"])
     slurm.main()
     script = capsys.readouterr().out
@@ -70,7 +46,8 @@ def test_a_slurm_job_is_one_worker_of_one_core_and_one_thread(slurm, monkeypatch
 
 @pytest.mark.long
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # the stand-in closes no pipe
-def test_the_slurm_example_plays_a_study_where_its_jobs_are_processes(slurm, study, monkeypatch):
+def test_the_slurm_example_plays_a_study_where_its_jobs_are_processes(study, monkeypatch):
+    slurm = example("on_slurm")
     from dask_jobqueue.local import LocalCluster
 
     monkeypatch.setattr(slurm, "SLURMCluster", LocalCluster)
@@ -82,7 +59,8 @@ def test_the_slurm_example_plays_a_study_where_its_jobs_are_processes(slurm, stu
     assert list(out.glob("results/*.parquet"))
 
 
-def test_workers_and_job_of_kubernetes_share_a_folder_and_find_the_scheduler(kubernetes):
+def test_workers_and_job_of_kubernetes_share_a_folder_and_find_the_scheduler():
+    kubernetes = example("on_kubernetes")
     spec = kubernetes.cluster("image", "claim", 3)
     job = kubernetes.job("study.toml", "results", "image", "claim")
     worker, runner = spec["spec"]["worker"]["spec"], job["spec"]["template"]["spec"]
@@ -111,7 +89,7 @@ def test_the_commands_of_the_page_play_a_study_on_one_machine(study):
     try:
         for command in serving:
             started.append(subprocess.Popen([*command, *NO_DASHBOARD], **quiet))
-            wait_for(int(port))
+            until(lambda: answers(int(port)), pause=0.1)
         subprocess.run(run, cwd=study.parent, check=True, env=os.environ, capture_output=True, timeout=300)
     finally:
         for process in started:
@@ -120,10 +98,7 @@ def test_the_commands_of_the_page_play_a_study_on_one_machine(study):
     assert list(study.parent.glob("results/study/results/*.parquet"))
 
 
-def wait_for(port):
-    """Until the scheduler answers."""
-    for _ in range(600):
-        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1.0):
-            return
-        time.sleep(0.1)
-    raise TimeoutError(f"nobody answers at port {port}")
+def answers(port):
+    with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1.0):
+        return True
+    return False

@@ -76,7 +76,6 @@ def model() -> Any:
 
 
 def examples(module: Any) -> list[doctest.DocTest]:
-    """Return the docstrings with examples in the order of the file."""
     found = doctest.DocTestFinder(exclude_empty=True).find(module, module.__name__, module)
     return sorted((each for each in found if each.examples), key=lambda each: each.lineno or 0)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from running_notebooks import outputs, run
+from pages import outputs, ran
 
 nbformat = pytest.importorskip("nbformat", reason="needs jupytext")
 SCRIPT = runpy.run_path(str(Path(__file__).parents[2] / "docs" / "notebooks.py"), run_name="notebooks")
@@ -18,9 +18,9 @@ NEEDS = dict.fromkeys(("stable_baselines3", "reinforcement"), "stable_baselines3
 @pytest.mark.parametrize("guide", GUIDES, ids=lambda guide: guide.stem)
 def test_a_guide_runs_in_a_kernel_without_a_warning(guide, tmp_path):
     pytest.importorskip(NEEDS.get(guide.stem, "numpy"))
-    ran = run(SCRIPT["notebook"](guide), tmp_path)
-    assert [output.text for output in outputs(ran) if output.get("name") == "stderr"] == []
-    assert any(cell.outputs for cell in ran.cells if cell.cell_type == "code")
+    made = ran(SCRIPT["notebook"](guide), tmp_path)
+    assert [output.text for output in outputs(made) if output.get("name") == "stderr"] == []
+    assert any(cell.outputs for cell in made.cells if cell.cell_type == "code")
 
 
 def test_a_notebook_has_all_text_and_code_of_its_guide_and_no_output(tmp_path):

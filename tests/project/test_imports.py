@@ -7,21 +7,19 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import gymnasium as gym
 import pytest
+from pages import ROOT
+from test_style import PACKAGES, sources
 
 import agents
 from agents import registry
 from agents.registry import BUILT_IN, GROUP
 from bandit_envs.environment.registration import IDS
 
-ROOT = Path(__file__).parents[2]
-PACKAGES = ("bandit_envs", "agents", "gpbandits")  # in the order in which they know each other
-CODE = [path for package in PACKAGES for path in sorted((ROOT / package).rglob("*.py"))]
 DOTTED = re.compile(rf"({'|'.join(PACKAGES)})(\.\w+)+(:\w+)?")
 
 
@@ -61,10 +59,10 @@ def resolve(path: str) -> Any:
 
 def dotted_strings() -> list[tuple[str, str]]:
     """Every string in the code that looks like a path into one of our packages, with the package it is in."""
-    nodes = ((path, node) for path in CODE for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
     texts = {
-        (path.relative_to(ROOT).parts[0], node.value)
-        for path, node in nodes
+        (path.partition("/")[0], node.value)
+        for path, tree in sources().items()
+        for node in ast.walk(tree)
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and DOTTED.fullmatch(node.value)
     }
     return sorted((package, text) for package, text in texts if text != GROUP)
@@ -80,10 +78,10 @@ def test_every_contract_of_the_import_linter_is_kept():
 
 def test_every_agent_of_ours_is_public_under_its_own_name():
     names = [name for written in BUILT_IN.values() for name in written.split()]
-    made = {name: registry.resolve_agent(name).make for name in names}
-    written = {name.replace("-", "_"): name for name in names}
+    written = {name.replace("-", "_"): registry.resolve_agent(name) for name in names}
     assert set(written) <= set(agents.__all__)
-    assert {name: factory.__name__ for name, factory in made.items()} == {v: k for k, v in written.items()}
+    assert [name for name, factory in written.items() if factory.make.__name__ != name] == []
+    assert {name: registry.resolve_agent(getattr(agents, name)) for name in written} == written
 
 
 @pytest.mark.parametrize("env_id", IDS)
@@ -129,9 +127,9 @@ def test_no_string_names_a_module_of_a_package_above():
 
 @pytest.mark.long
 def test_imports_are_relative_inside_agents_and_absolute_elsewhere():
-    for path in CODE:
-        inside = path.is_relative_to(ROOT / "agents")
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for path, tree in sources().items():
+        inside = path.startswith("agents/")
+        for node in ast.walk(tree):
             place = f"{path}:{getattr(node, 'lineno', 0)}"
             if isinstance(node, ast.ImportFrom):
                 assert inside or not node.level, f"{place}: relative"

@@ -1,11 +1,11 @@
 """What a notebook shows: small tables of escaped text of every object that people hold in their hands."""
 
-from html.parser import HTMLParser
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 from agent_cases import SETTING, of_each_shape
-from running_notebooks import outputs, run
+from pages import outputs, ran
 from synthetic import result
 
 import agents
@@ -17,45 +17,21 @@ from bandit_envs.environment.registration import IDS
 from bandit_envs.problems import build, data_files
 
 OFFLINE = sorted({name for name in IDS.values() if not data_files(name)})
-VOID = {"img", "br"}
-
-
-class Balanced(HTMLParser):
-    """The text of the cells; it raises where tags do not match."""
-
-    def __init__(self, html: str):
-        super().__init__()
-        self.open: list[str] = []
-        self.cells: list[str] = []
-        self.feed(html)
-        assert not self.open
-
-    def handle_starttag(self, tag, attrs):
-        if tag not in VOID:
-            self.open.append(tag)
-        if tag in ("td", "th"):
-            self.cells.append("")
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
-
-    def handle_data(self, data):
-        if self.open[-1:] in (["td"], ["th"]):
-            self.cells[-1] += data
 
 
 def cells(shown) -> list[str]:
     html = shown if isinstance(shown, str) else shown._repr_html_()
     assert len(html) < 20_000
     assert "color" not in html  # the page may be light or dark
-    return Balanced(html).cells
+    parsed = ElementTree.fromstring(html)  # raises where tags do not match
+    return ["".join(each.itertext()) for each in parsed.iter() if each.tag in ("td", "th")]
 
 
 def test_text_is_escaped():
     evil = "<script>alert('&')</script>"
     html = html_table(evil, (evil,), [(evil,)], (evil,))
     assert "<script" not in html
-    assert Balanced(html).cells == [evil, evil]
+    assert cells(html) == [evil, evil]
 
 
 def test_a_result_of_many_agents_prints_in_few_characters():
@@ -104,11 +80,6 @@ def test_a_tuner_shows_its_latest_experiments_and_the_best():
     assert "5 earlier" in tuner._repr_html_()
 
 
-def test_every_registered_agent_is_an_attribute_of_agents():
-    for name in agents.names():
-        assert resolve_agent(getattr(agents, name.replace("-", "_"))) == resolve_agent(name)
-
-
 def test_a_rendered_trial_is_shown_as_a_picture_and_as_lines_and_still_is_an_array_and_text():
     for mode, kind in (("rgb_array", np.ndarray), ("ansi", str)):
         env = BanditEnv("gp", num_arms=10, horizon=5, render_mode=mode)
@@ -143,10 +114,10 @@ SHOWN = {  # what a cell of a notebook ends with, and the richest form in which 
 @pytest.mark.long
 def test_a_kernel_shows_what_a_cell_ends_with(tmp_path):
     v4 = pytest.importorskip("nbformat", reason="needs Jupyter").v4
-    ran = run(v4.new_notebook(cells=[v4.new_code_cell(source) for source in SHOWN]), tmp_path)
-    assert [output for output in outputs(ran) if output.get("name") == "stderr"] == []
-    for cell, expected in zip(ran.cells, SHOWN.values(), strict=True):
+    made = ran(v4.new_notebook(cells=[v4.new_code_cell(source) for source in SHOWN]), tmp_path)
+    assert [output for output in outputs(made) if output.get("name") == "stderr"] == []
+    for cell, expected in zip(made.cells, SHOWN.values(), strict=True):
         kinds = {kind for output in cell.outputs for kind in output.get("data", {})}
         assert expected in kinds if expected else not cell.outputs, cell.source
-    (bar,) = ran.cells[3].outputs  # one display, which was replaced
+    (bar,) = made.cells[3].outputs  # one display, which was replaced
     assert "2/2</span> trials" in bar.data["text/html"]

@@ -12,6 +12,7 @@ from unittest.mock import MagicMock
 
 import pytest
 from pages import DOCS, ROOT, blocks
+from study_cases import TINY
 
 from gpbandits import cli
 
@@ -59,19 +60,6 @@ NOT_RUN = {
     "python benchmarks/": "takes hours and writes what docs/results stores; tests read that",
 }
 SCRIPTS = [ROOT, ROOT / "examples" / "clusters"]  # the folders from which pages start scripts
-STUDY = """
-[study]
-name = "tiny"
-trials = 3
-block_size = 1
-
-[[environments]]
-id = "GPBandit-GP-v0"
-kwargs = { num_arms = 10, horizon = 5 }
-
-[[agents]]
-name = "random"
-"""
 
 
 def commands(page: Path) -> Iterator[list[str]]:
@@ -170,7 +158,7 @@ def test_the_commands_of_a_page_run_in_order(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name in ("ID", "MIN", "STEP", "MAX"):  # Slurm's array of one job
         monkeypatch.setenv(f"SLURM_ARRAY_TASK_{name}", "1")
-    Path("study.toml").write_text(STUDY)
+    Path("study.toml").write_text(TINY)
     for study in blocks(page, "toml")[:1]:
         Path("first.toml").write_text(study)
     for command in filter(is_run, commands(page)):

@@ -1,14 +1,12 @@
 """Pages of the built site fit a phone and a desktop in Chromium, and all their pictures load."""
 
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 from pages import browser, needs_browser
 from PIL import Image
+from slow_runs import until
 
 from bandit_envs.rendering.panels import FILM_FONT
 from bandit_envs.rendering.picture import PRINT_FONT
@@ -52,36 +50,20 @@ return [...document.querySelectorAll('article *')]
 
 
 def load(opened: Any, page: Path) -> None:
-    """Open a page and wait for its pictures."""
     opened.get(page.as_uri())
     opened.execute_script(LOAD)
-    for _ in range(100):
-        if not opened.execute_script(PENDING):
-            return
-        time.sleep(0.1)
-    raise AssertionError(f"{page}: pictures do not end loading")
-
-
-@contextmanager
-def on_screen(screen: str, folder: Path) -> Iterator[Any]:
-    """A browser of the size of a screen."""
-    width, height = SCREENS[screen]
-    metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": screen == "phone"}
-    with browser(folder / "profile") as opened:
-        opened.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
-        yield opened
+    until(lambda: not opened.execute_script(PENDING), lambda: f"{page}: pictures do not end loading")
 
 
 @pytest.mark.long
 @needs_browser
 @pytest.mark.parametrize("screen", SCREENS)
 def test_no_page_is_wider_than_its_window_and_every_picture_loads(screen, site, tmp_path):
-    width, _ = SCREENS[screen]
-    with on_screen(screen, tmp_path) as opened:
+    with browser(tmp_path / "profile", *SCREENS[screen], mobile=screen == "phone") as opened:
         for name in PAGES:
             load(opened, site / f"{name}.html")
             needed, given = opened.execute_script(WIDTHS)
-            assert given <= width, name
+            assert given <= SCREENS[screen][0], name
             assert needed <= given, (name, opened.execute_script(TOO_WIDE))
             assert opened.execute_script(BROKEN) == [], name
 
@@ -89,7 +71,7 @@ def test_no_page_is_wider_than_its_window_and_every_picture_loads(screen, site, 
 @pytest.mark.long
 @needs_browser
 def test_no_table_no_code_and_no_formula_of_any_page_is_cut_on_a_desktop(site, tmp_path):
-    with on_screen("desktop", tmp_path) as opened:
+    with browser(tmp_path / "profile", *SCREENS["desktop"]) as opened:
         pages = [page for page in sorted(site.rglob("*.html")) if "_static" not in page.parts]
         assert len(pages) > 100
         cut = {}
@@ -111,7 +93,7 @@ def label(picture: Path, shown: float) -> float | None:
 @pytest.mark.long
 @needs_browser
 def test_labels_of_figures_have_eight_pixels_on_a_desktop(site, tmp_path):
-    with on_screen("desktop", tmp_path) as opened:
+    with browser(tmp_path / "profile", *SCREENS["desktop"]) as opened:
         pixels = {}
         for page in sorted(site.rglob("*.html")):
             if "_static" not in page.parts and "<img" in page.read_text(encoding="utf-8"):

@@ -15,7 +15,6 @@ pytestmark = pytest.mark.filterwarnings("ignore")  # what other libraries say of
 
 @pytest.fixture
 def module(monkeypatch):
-    """Import a module of the benchmarks."""
     monkeypatch.syspath_prepend(str(BENCHMARKS))
     monkeypatch.setenv("OMP_NUM_THREADS", "1")  # which they set
     return importlib.import_module

@@ -23,12 +23,10 @@ ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
 SHOWN = re.findall(r"```text\n(.*?)```", README, re.DOTALL)
-SAFE = {"safe-ucb", "safeopt", "stageopt", "ise", "losbo"}
 NUMBER = re.compile(r"[-+]?\d+\.?\d*")
 
 
 def row(line: str) -> list[str]:
-    """The cells of a line of the table."""
     return re.split(r"\s{2,}", line.strip())
 
 
@@ -112,7 +110,7 @@ CLASSES = {
 def test_those_to_begin_with_have_the_places_that_the_page_says() -> None:
     page = read("agents.md").partition("# Which agent?")[2].partition("\n## ")[0]
     rows = re.findall(r"^\| [^|]+ \| `([\w-]+)`", page, re.MULTILINE)
-    assert {*CLASSES, "safe-ucb"} <= set(rows)
+    assert {*CLASSES} <= set(rows)
     said = []
     for name, classes in CLASSES.items():
         places = []
@@ -123,9 +121,6 @@ def test_those_to_begin_with_have_the_places_that_the_page_says() -> None:
             places.append(f"{place} ({each.lower()})")
         said.append(f"`{name}` {', '.join(places)}")
     assert "; ".join(said) in " ".join(page.split())
-    safe = re.findall(r"^\| ([\w-]+) \|[^|]+\|[^|]+\| ([\d.]+) \[", read("constraints.md"), re.MULTILINE)
-    assert min((float(mean), name) for name, mean in safe if name in SAFE)[1] == "safe-ucb"
-    assert {name for name, _ in safe} >= SAFE
 
 
 def test_the_evidence_for_the_one_agent_is_that_of_the_stored_trials() -> None:

@@ -10,6 +10,7 @@ from types import ModuleType
 
 import pytest
 import typer
+from agent_cases import of_each_shape
 
 import agents
 import bandit_envs
@@ -22,15 +23,18 @@ from bandit_envs.problems import FACTORIES, build, data_files, keywords_of
 from gpbandits import evaluate
 from gpbandits.commands import app
 from gpbandits.report.film import FilmedTrial, scenes
+from gpbandits.theory.overlays import BOUNDS
 
 PACKAGES = (agents, bandit_envs, gpbandits)
 pytest.importorskip("sphinx", reason="needs the extra `docs`")
 sys.path.insert(0, str(Path(__file__).parents[2] / "docs"))
 from docstrings import as_rst  # noqa: E402
+from entries import NOTATION, entries, example, facts, key  # noqa: E402
+from mathml import as_mathml  # noqa: E402
 from parts import PARTS, built, laws_by_kind  # noqa: E402
 from pictures import FILM, SHOWN, portrait  # noqa: E402
-from public import place  # noqa: E402
-from reference import agents_for  # noqa: E402
+from public import own_agents, place  # noqa: E402
+from reference import agents_for, pages  # noqa: E402
 
 
 @pytest.fixture(scope="module")
@@ -48,22 +52,12 @@ def python_names(inventory):
 
 @pytest.mark.long
 @pytest.mark.parametrize("package", PACKAGES, ids=lambda package: package.__name__)
-def test_every_public_name_of_a_package_is_in_the_inventory(inventory, package):
-    made = {name: getattr(package, name) for name in package.__all__}
-    names = {f"{package.__name__}.{name}" for name, each in made.items() if not isinstance(each, ModuleType)}
-    assert names - python_names(inventory) == set()
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("package", PACKAGES, ids=lambda package: package.__name__)
-def test_every_room_and_what_it_exports_is_in_the_inventory(inventory, package):
-    documented, missing = python_names(inventory), []
-    for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
-        if found.ispkg:
-            room = importlib.import_module(found.name)
-            names = [found.name, *(f"{found.name}.{name}" for name in getattr(room, "__all__", ()))]
-            missing += [name for name in names if name not in documented]
-    assert missing == []
+def test_every_package_and_what_it_exports_is_in_the_inventory(inventory, package):
+    folders = pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
+    rooms = [package, *(importlib.import_module(found.name) for found in folders if found.ispkg)]
+    made = {f"{r.__name__}.{name}": getattr(r, name) for r in rooms for name in getattr(r, "__all__", ())}
+    names = {name for name, each in made.items() if not isinstance(each, ModuleType)}
+    assert (names | {room.__name__ for room in rooms[1:]}) - python_names(inventory) == set()
 
 
 @pytest.mark.long
@@ -155,3 +149,53 @@ def test_the_film_of_the_front_begins_without_the_optimum_and_finds_it():
     assert shown[0].total == 2
     assert shown[0].regrets.min() > 1.0
     assert shown[-1].regrets[-5:].max() < 0.2
+
+
+# --- entries of agents ---
+
+LIBRARIES = {"agents.rl", "agents.optimisers"}
+
+
+def test_what_is_assumed_and_proved_is_said_of_every_registered_algorithm_and_of_no_other():
+    assert set(facts()) == {key(name) for name in own_agents()}
+    assert all(fact["assumes"] and fact["bound"] for fact in facts().values())
+
+
+def test_every_algorithm_of_ours_has_a_formula_and_all_its_options():
+    said = dict(entries())
+    for name in own_agents():
+        made = resolve_agent(name).make
+        is_ours = made.__module__.rpartition(".")[0] not in LIBRARIES
+        assert (".. math::" in said[name]) == is_ours, name
+        options = set(getattr(made, "__kwdefaults__", None) or {}) - {"num_trials"}
+        assert [option for option in options if f"``{option}=" not in said[name]] == [], name
+
+
+def test_every_formula_of_the_entries_is_written_as_mathml():
+    formulas = [fact["formula"] for fact in facts().values() if "formula" in fact]
+    formulas += re.findall(":math:`([^`]*)`", NOTATION)
+    assert all(as_mathml(formula, "block").startswith("<math") for formula in formulas)
+
+
+def test_a_command_without_mathml_is_an_error_and_not_printed():
+    with pytest.raises(ValueError, match="no MathML for a command of the formula"):
+        as_mathml(r"\unheardof{x}", "inline")
+
+
+@pytest.mark.parametrize("name", of_each_shape(own_agents()))
+def test_the_example_of_an_entry_runs(name):
+    if resolve_agent(name).missing:
+        pytest.skip("needs a package")
+    assert "random" in str(eval(example(name), {"evaluate": evaluate}))
+
+
+@pytest.mark.parametrize("name", [name for name, bound in BOUNDS.items() if "probability" in bound.assumes])
+def test_bounds_of_agents_are_named_where_the_agent_is(name):
+    assert any(f"`{name}`" in fact["bound"] for fact in facts().values())
+
+
+@pytest.mark.long
+def test_every_page_of_the_reference_can_be_made():
+    made = pages()
+    assert {"environments", "agents-by-name", "parts", "commands", "gpbandits", "agents"} <= set(made)
+    assert all(page.count("\n") > 4 for page in made.values())

@@ -1,19 +1,15 @@
 """The site leads to its guides: cards, a search, buttons that copy, short names, and no missing file."""
 
-import functools
-import http.server
 import re
 import sys
-import threading
-import time
 import urllib.request
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
 import pytest
-from pages import DOCS, browser, needs_browser
+from pages import DOCS, browser, needs_browser, served
 from PIL import Image
+from slow_runs import until
 
 from bandit_envs.basics.options import positive
 
@@ -22,44 +18,21 @@ FOUND = "return [...document.querySelectorAll('#search-results li a')].map(each 
 SESSION = ">>> first = 1\n>>> for i in range(2):\n...     print(i)\n0\n1\n"
 
 
-@pytest.fixture
-def served(site: Path) -> Iterator[tuple[str, list[str]]]:
-    """The address of the site, and the paths that were asked for and are not there."""
-    missing: list[str] = []
-
-    class Noting(http.server.SimpleHTTPRequestHandler):
-        def log_message(self, format: str, *_: object) -> None: ...
-
-        def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
-            missing.append(f"{code} {self.path}")
-            super().send_error(code, message, explain)
-
-    handler = functools.partial(Noting, directory=str(site))
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}", missing
-        server.shutdown()
-
-
 @pytest.mark.long
 @needs_browser
-def test_the_search_ranks_guides_before_modules_and_nothing_is_missing(served, tmp_path):
-    address, missing = served
-    with browser(tmp_path / "profile") as opened:
+def test_the_search_ranks_guides_before_modules_and_nothing_is_missing(site, tmp_path):
+    with served(site) as (address, missing), browser(tmp_path / "profile") as opened:
         for word in SEARCHED:
             opened.get(f"{address}/search.html?q={word}")
-            found: list[str] = []
-            for _ in range(100):
-                if len(found := opened.execute_script(FOUND)) > 10:
-                    break
-                time.sleep(0.1)
+            until(lambda: len(opened.execute_script(FOUND)) > 10)
+            found = opened.execute_script(FOUND)
             first = [each for each in found if each.startswith(("guides/", "tutorials/"))]
             assert first, (word, found)
             assert not any(each.startswith("generated/gpbandits") for each in found[:5]), (word, found[:5])
         opened.get(f"{address}/index.html")
         icon = opened.execute_script("return document.querySelector('link[rel~=icon]').href")
-    with urllib.request.urlopen(icon) as answer:
-        assert answer.headers["Content-Type"] == "image/svg+xml"
+        with urllib.request.urlopen(icon) as answer:
+            assert answer.headers["Content-Type"] == "image/svg+xml"
     assert missing == []
 
 
@@ -138,9 +111,7 @@ def test_a_tap_on_a_figure_of_a_phone_shows_it_as_wide_as_on_a_desktop_and_the_n
         f'<link rel="stylesheet" href="{css}"><article><p><img src="figure.png"></p></article>'
         f'<script src="{code}"></script>'
     )
-    with browser(tmp_path / "profile") as opened:
-        metrics = {"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": True}
-        opened.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+    with browser(tmp_path / "profile", 390, mobile=True) as opened:
         opened.get(page.as_uri())
         widths = []
         for _ in range(3):

@@ -10,20 +10,18 @@ from pathlib import Path
 import pytest
 from pages import ROOT
 
-PACKAGES = ("agents", "bandit_envs", "gpbandits")
+PACKAGES = ("bandit_envs", "agents", "gpbandits")  # in the order in which they know each other
 DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 @cache
 def sources() -> dict[str, ast.Module]:
-    """Every module of the packages, parsed, by its path."""
     paths = (path for package in PACKAGES for path in sorted((ROOT / package).rglob("*.py")))
     return {p.relative_to(ROOT).as_posix(): ast.parse(p.read_text(encoding="utf-8")) for p in paths}
 
 
 @cache
 def classes() -> dict[str, list[tuple[str, ast.ClassDef]]]:
-    """All classes by name, with the paths of their modules."""
     found = defaultdict(list)
     for path, tree in sources().items():
         for node in ast.walk(tree):

@@ -20,13 +20,10 @@ SMALL = {"num_arms": 3, "horizon": 2}
 
 
 def in_use() -> set[int]:
-    """Threads of all BLAS libraries that are loaded."""
     return {each["num_threads"] for each in threadpool_info() if each["user_api"] == "blas"}
 
 
 class Watching(FirstArm):
-    """Notes on how many threads it plays."""
-
     seen: ClassVar[list[set[int]]] = []
 
     def __init__(self, setting):

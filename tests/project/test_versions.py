@@ -1,20 +1,12 @@
 """The site keeps a folder of each release, and its pages lead from one to another."""
 
-import functools
-import http.server
 import json
 import shutil
-import threading
-import time
 from typing import Any
 
 import pytest
-from pages import browser, loaded, needs_browser
-
-
-class Silent(http.server.SimpleHTTPRequestHandler):
-    def log_message(self, *_: object) -> None:
-        pass
+from pages import browser, loaded, needs_browser, served
+from slow_runs import until
 
 
 def add_version(*given: Any) -> list[str]:
@@ -23,8 +15,6 @@ def add_version(*given: Any) -> list[str]:
 
 @pytest.fixture
 def built(tmp_path):
-    """A folder of one page that says which build it is of."""
-
     def build(text):
         folder = tmp_path / f"built {text}"
         folder.mkdir()
@@ -73,25 +63,11 @@ def test_a_page_offers_the_other_releases(tmp_path, site):
     for version in ("0.1.0", "0.2.0"):
         add_version(tmp_path / "site", site, version)
     (tmp_path / "site" / "0.2.0" / "clicks.html").unlink()  # a page that the newest lacks
-    handler = functools.partial(Silent, directory=str(tmp_path / "site"))
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    try:
-        with browser(tmp_path / "p") as opened:
-            _change_versions(opened, f"http://127.0.0.1:{server.server_port}/")
-    finally:
-        server.shutdown()
-        server.server_close()
+    with served(tmp_path / "site") as (address, _), browser(tmp_path / "p") as opened:
+        _change_versions(opened, f"{address}/")
 
 
 def _change_versions(opened: Any, address: str) -> None:
-    def until(condition):
-        for _ in range(200):
-            if condition():
-                return
-            time.sleep(0.1)
-        raise AssertionError(opened.current_url)
-
     def found(css):
         return opened.find_elements("css selector", css)
 

@@ -5,9 +5,8 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 import pytest
-from cases import BY_HAND, PLAIN_BOXES, box_of, by_hand, of_id, registered_ids
+from cases import BY_HAND, PLAIN_BOXES, SUBSETS, box_of, by_hand, of_id, registered_ids
 from sklearn.gaussian_process.kernels import RBF, Matern
-from subsets import SUBSETS
 
 from bandit_envs import BanditEnv, Problem
 from bandit_envs.laws import RKHSFunction, changes

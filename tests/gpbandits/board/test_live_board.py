@@ -14,7 +14,8 @@ from pathlib import Path
 from urllib.parse import urlencode
 
 import pytest
-from pages import browser, needs_browser, until
+from pages import browser, needs_browser
+from slow_runs import until
 
 from gpbandits.board.app import Choice, film, state_of
 from gpbandits.experiments import AgentEntry, EnvironmentEntry, Study, open_results

@@ -11,7 +11,8 @@ import urllib.request
 from contextlib import contextmanager
 
 import pytest
-from pages import browser, needs_browser, until
+from pages import browser, needs_browser
+from slow_runs import until
 
 from agents import Linear
 from agents.tuning import PreferenceTuner

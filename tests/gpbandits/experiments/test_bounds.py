@@ -41,13 +41,6 @@ def test_a_digit_of_a_plan_that_has_changed_is_found(plan):
             load_plan(plan)
 
 
-def test_a_plan_of_an_older_version_without_a_digest_is_read(plan):
-    content = json.loads(plan.read_text())
-    del content["sha256"]
-    plan.write_text(json.dumps(content))
-    assert load_plan(plan).study == STUDY
-
-
 def test_a_result_is_refused_by_its_size_before_it_is_read(tmp_path):
     path, kept = tmp_path / "r.parquet", result()
     kept.save(path)

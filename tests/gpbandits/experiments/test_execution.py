@@ -13,11 +13,14 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from players import FirstArm
+from slow_runs import PATIENCE, Slow, held_elsewhere, is_alive, started, stored, until
 
 from gpbandits.experiments import Store, Study, run, write_tables
 from gpbandits.experiments.backends import local
@@ -30,37 +33,16 @@ from gpbandits.experiments.work import CellTask
 GP = EnvironmentEntry("GPBandit-GP-v0", "GP", {"horizon": 8, "num_arms": 20})
 RKHS = EnvironmentEntry("GPBandit-RKHS-v0", "RKHS", {"horizon": 8, "num_arms": 20})
 AGENTS = (AgentEntry("gp-ucb", "GP-UCB"), AgentEntry("random", "random"))
-HERE = Path(__file__).parent
+SLOWLY = (AgentEntry("slow_runs:Slow", "slow"),)
 MANY = 30  # trials, where there must be time to disturb a run
-PATIENCE = 60.0  # seconds until a test gives up waiting
 
 
-class Noted:
-    """An agent that writes down its process each time it is reset, and takes its time."""
-
-    def __init__(self, setting, pause=0.0):
-        self.pause = pause
-
-    def reset(self, seed):
-        with open(os.environ["NOTES"], "a") as notes:
-            notes.write(f"{os.getpid()}\n")
-
-    def act(self, observation):
-        time.sleep(self.pause)
-        return 0
-
-    def update(self, observation, action, reward, info):
-        pass
-
-
-class Fatal(Noted):
-    """An agent that takes its process with it."""
-
+class Fatal(FirstArm):
     def reset(self, seed):
         os._exit(1)
 
 
-class Standing(Noted):
+class Standing(Slow):
     """An agent that stops its process, the first times that it is reset."""
 
     def __init__(self, setting, times):
@@ -78,24 +60,8 @@ def study(trials: int = 4, agents: tuple[AgentEntry, ...] = AGENTS, block_size: 
 
 
 def tables(which: Study, folder: Path) -> dict[str, bytes]:
-    """The bytes of every table of results."""
     write_tables(folder, Store(folder / "cells").load(which))
     return {path.name: path.read_bytes() for path in (folder / "results").iterdir()}
-
-
-def wait_for(condition: Callable[[], object]) -> None:
-    end = time.monotonic() + PATIENCE
-    while not condition():
-        assert time.monotonic() < end, "waited too long"
-        time.sleep(0.002)
-
-
-def alive(pid: int) -> bool:
-    """Whether a process runs; a zombie does not."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
-    except OSError:
-        return False
 
 
 @pytest.fixture(scope="module")
@@ -113,7 +79,6 @@ def _started(process: multiprocessing.Process) -> multiprocessing.Process:
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
-    """The tables of an uninterrupted run."""
     folder = tmp_path_factory.mktemp("whole")
     assert run(study(MANY), Store(folder / "cells"), 1) == []
     return tables(study(MANY), folder)
@@ -131,7 +96,7 @@ def test_kills_at_random_lose_and_double_nothing(tmp_path, forked, whole):
     while kept() < len(cells):
         enough = kept() + rng.randrange(8)  # a number, not a time: slow machines shall be killed as often
         runs = [forked(which, store, 1) for _ in range(2)]  # two runs of one study at once
-        wait_for(lambda enough=enough: kept() >= min(enough, len(cells)))
+        until(lambda enough=enough: kept() >= min(enough, len(cells)))
         time.sleep(rng.uniform(0.0, 0.01))
         for process in runs:
             process.kill()
@@ -143,29 +108,33 @@ def test_kills_at_random_lose_and_double_nothing(tmp_path, forked, whole):
     assert tables(which, tmp_path) == whole
 
 
+AT_ONCE = """
+import os, sys
+from pathlib import Path
+from slow_runs import until
+from test_execution import SLOWLY, Store, run, study
+which, ready = study(10, SLOWLY), Path(sys.argv[2])
+[Store.metadata(cell) for cell in which.cells()]  # hashing sources takes its time as well
+(ready / str(os.getpid())).touch()
+until(lambda: len(list(ready.iterdir())) == 2)  # imports take longer than the cells
+assert run(which, Store(sys.argv[1]), 1) == []
+"""
+
+
 @pytest.mark.long
 def test_two_runs_at_once_share_the_work_and_compute_nothing_twice(tmp_path, monkeypatch):
-    monkeypatch.setenv("NOTES", str(tmp_path / "notes"))
-    which = study(10, (AgentEntry("test_execution:Noted", "noted", {"pause": 0.02}),))
-    code = (
-        "import sys; sys.path.insert(0, sys.argv[2])\n"
-        "from test_execution import AgentEntry, Path, Store, os, run, study, wait_for\n"
-        "which = study(10, (AgentEntry('test_execution:Noted', 'noted', {'pause': 0.02}),))\n"
-        "[Store.metadata(cell) for cell in which.cells()]\n"  # hashing sources takes its time as well
-        "ready = Path(sys.argv[3])\n"
-        "(ready / str(os.getpid())).touch()\n"
-        "wait_for(lambda: len(list(ready.iterdir())) == 2)\n"  # imports take longer than the cells
-        "assert run(which, Store(sys.argv[1]), 1) == []"
-    )
+    for name, value in {"NOTES": str(tmp_path / "notes"), "PAUSE": "0.02"}.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))
     ready = tmp_path / "ready"
     ready.mkdir()
-    command = [sys.executable, "-c", code, str(tmp_path / "cells"), str(HERE), str(ready)]
+    command = [sys.executable, "-c", AT_ONCE, str(tmp_path / "cells"), str(ready)]
     both = [subprocess.Popen(command) for _ in range(2)]
     assert [process.wait(PATIENCE) for process in both] == [0, 0]
     pids = (tmp_path / "notes").read_text().split()
     assert len(pids) == 2 * 10
     assert len(set(pids)) == 2
-    assert all(Store(tmp_path / "cells").holds(cell) for cell in which.cells())
+    assert all(map(Store(tmp_path / "cells").holds, study(10, SLOWLY).cells()))
 
 
 @pytest.mark.long
@@ -182,13 +151,6 @@ def test_a_store_is_readable_while_another_process_writes_it(tmp_path, forked):
     assert writer.exitcode == 0
     assert len(seen) > 3
     assert len(store.load(which)) == 2
-
-
-@pytest.mark.long
-def test_one_and_two_processes_give_the_same_bytes(tmp_path):
-    for workers in (1, 2):
-        assert run(study(block_size=2), Store(tmp_path / str(workers) / "cells"), workers) == []
-    assert tables(study(block_size=2), tmp_path / "1") == tables(study(block_size=2), tmp_path / "2")
 
 
 @pytest.mark.long
@@ -216,23 +178,9 @@ def test_a_full_disk_stops_the_run_says_so_and_leaves_no_torn_file(tmp_path, mon
     assert tables(study(), tmp_path) == tables(study(), tmp_path / "whole")
 
 
-def held_elsewhere(folder, key):
-    """A process that holds a cell until it is killed."""
-    code = (
-        "import sys, time\n"
-        "from pathlib import Path\n"
-        "from gpbandits.experiments.locks import locked\n"
-        "with locked(Path(sys.argv[1]), sys.argv[2]):\n"
-        "    print('held', flush=True); time.sleep(60)"
-    )
-    holder = subprocess.Popen([sys.executable, "-c", code, str(folder), key], stdout=subprocess.PIPE)
-    assert holder.stdout is not None
-    assert holder.stdout.readline() == b"held\n"
-    return holder
-
-
 @pytest.mark.long
-def test_a_cell_that_another_run_computes_comes_last_and_is_waited_for(tmp_path):
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_cell_that_another_run_computes_comes_last_and_is_waited_for(tmp_path, workers):
     which, store = study(block_size=2), Store(tmp_path)
     cells, order = list(which.cells()), []
     with held_elsewhere(tmp_path, store.path(cells[0]).stem) as holder:
@@ -243,8 +191,8 @@ def test_a_cell_that_another_run_computes_comes_last_and_is_waited_for(tmp_path)
                 holder.kill()
 
         with pytest.warns(UserWarning, match=f"waiting for process {holder.pid} of another run"):
-            assert run(which, store, 1, report) == []
-    assert order == [*cells[1:], cells[0]]
+            assert run(which, store, workers, report) == []
+    assert (len(order), order[-1]) == (len(cells), cells[0])
     assert all(map(store.holds, cells))
 
 
@@ -252,10 +200,11 @@ def test_a_cell_that_another_run_computes_comes_last_and_is_waited_for(tmp_path)
 def test_the_wait_for_another_run_has_the_time_limit_and_names_its_process(tmp_path):
     which, store = study(block_size=2), Store(tmp_path)
     first, *others = which.cells()
-    with held_elsewhere(tmp_path, store.path(first).stem) as holder:
-        with pytest.warns(UserWarning, match=f"waiting for process {holder.pid} of another run"):
-            (failed,) = run(which, store, 1, time_limit=2.0)
-        holder.kill()
+    with (
+        held_elsewhere(tmp_path, store.path(first).stem) as holder,
+        pytest.warns(UserWarning, match=f"waiting for process {holder.pid} of another run"),
+    ):
+        (failed,) = run(which, store, 1, time_limit=2.0)
     assert failed.cell == first
     assert failed.reason.startswith(f"waited for process {holder.pid} of another run")
     assert store.failure(first) is None  # the other run may finish it
@@ -284,119 +233,59 @@ def test_a_lock_is_seen_where_the_folder_cannot_be_written(tmp_path, monkeypatch
             raise OSError(errno.EROFS, "Read-only file system")
         return opened(path, flags, *mode)
 
-    with held_elsewhere(tmp_path, keys[0]) as holder:
+    with held_elsewhere(tmp_path, keys[0]):
         monkeypatch.setattr(os, "open", read_only)
         assert [is_locked(tmp_path, key) for key in keys] == [True, False]
-        holder.kill()
-
-
-SLOW = f"""
-[study]
-name = "slow"
-trials = 20
-block_size = 1
-[[environments]]
-id = "GPBandit-GP-v0"
-kwargs = {{ num_arms = 5, horizon = 10 }}
-[[agents]]
-name = "{__name__}:Noted"
-options = {{ pause = 0.05 }}
-"""
-
-
-def heed_interrupts():
-    """Processes that a shell starts in the background ignore Ctrl-C, and so would theirs."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-
-
-@pytest.fixture
-def slow_run(tmp_path, monkeypatch):
-    """Start the command line on a study that takes five seconds with two workers."""
-    monkeypatch.setenv("NOTES", str(tmp_path / "notes"))
-    monkeypatch.setenv("PYTHONPATH", f"{HERE}{os.pathsep}{HERE.parents[2]}")
-    (tmp_path / "slow.toml").write_text(SLOW)
-    command = [sys.executable, "-m", "gpbandits", "run", str(tmp_path / "slow.toml"), "--workers", "2"]
-    started = subprocess.Popen(
-        [*command, "--out", str(tmp_path / "out")],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        preexec_fn=heed_interrupts,
-    )
-    yield started
-    started.kill()
-    started.communicate()
 
 
 @pytest.mark.long
-def test_workers_do_not_outlive_a_killed_run(tmp_path, slow_run):
-    wait_for(lambda: (tmp_path / "notes").exists() and list((tmp_path / "out" / "cells").glob("*.parquet")))
-    workers = {int(pid) for pid in (tmp_path / "notes").read_text().split()}
-    assert slow_run.pid not in workers
-    assert any(map(alive, workers))
-    slow_run.kill()
-    wait_for(lambda: not any(map(alive, workers)))
+def test_workers_do_not_outlive_a_killed_run(tmp_path):
+    notes = tmp_path / "notes"
+    killed = started(tmp_path, workers="2", NOTES=str(notes), PAUSE="0.05")
+    until(lambda: notes.exists() and stored(tmp_path))
+    workers = set(map(int, notes.read_text().split()))
+    assert killed.pid not in workers
+    assert any(map(is_alive, workers))
+    killed.kill()
+    killed.communicate()
+    until(lambda: not any(map(is_alive, workers)))
 
 
-@pytest.mark.long
-def test_ctrl_c_ends_with_code_130_and_how_to_go_on(tmp_path, slow_run):
-    wait_for(lambda: list((tmp_path / "out" / "cells").glob("*.parquet")))
-    slow_run.send_signal(signal.SIGINT)
-    out, err = slow_run.communicate(timeout=PATIENCE)
-    assert slow_run.returncode == 130
-    assert "of 20 cells are kept; run the command again to continue" in out
-    assert "Traceback" not in out + err
-
-
-@pytest.fixture(scope="module")
-def cluster():
-    """A cluster of two processes on this machine, and how to see their ids."""
+@contextmanager
+def cluster_of(workers, processes=True):
     distributed = pytest.importorskip("distributed", reason="needs the extra `cluster`")
-    options = {"processes": True, "dashboard_address": ":0", "silence_logs": 50}
-    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, **options) as made:
+    options = {"processes": processes, "dashboard_address": ":0", "silence_logs": 50}
+    with distributed.LocalCluster(n_workers=workers, threads_per_worker=1, **options) as made:
         yield made
 
 
 @pytest.mark.long
 @pytest.mark.filterwarnings("default")  # of a library that loses a worker
-def test_a_cluster_that_loses_a_worker_in_the_middle_loses_nothing(tmp_path, cluster, whole):
-    pids = {worker.pid for worker in cluster.workers.values()}
+def test_a_cluster_that_loses_a_worker_in_the_middle_loses_nothing(tmp_path, whole):
     store, finished = Store(tmp_path / "cells"), []
+    with cluster_of(2) as cluster:
+        lost = min(worker.pid for worker in cluster.workers.values())
 
-    def report(outcome):
-        finished.append(str(outcome.cell))
-        if len(finished) == 20:
-            os.kill(min(pids), signal.SIGKILL)
+        def report(outcome):
+            finished.append(str(outcome.cell))
+            if len(finished) == 20:
+                os.kill(lost, signal.SIGKILL)
 
-    assert run(study(MANY), store, report=report, backend=dask(cluster.scheduler_address)) == []
-    assert not alive(min(pids))
+        assert run(study(MANY), store, report=report, backend=dask(cluster.scheduler_address)) == []
+        assert not is_alive(lost)
     assert len(set(finished)) == len(finished) == 4 * MANY
     assert tables(study(MANY), tmp_path) == whole
 
 
 @pytest.mark.long
 @pytest.mark.filterwarnings("default")
-def test_a_cell_that_kills_the_workers_of_a_cluster_fails_alone_and_a_lost_scheduler_is_named(tmp_path):
-    distributed = pytest.importorskip("distributed", reason="needs the extra `cluster`")
-    import dask as of_dask
-
-    store = Store(tmp_path)
-    options = {"processes": True, "dashboard_address": ":0", "silence_logs": 50}
-    with of_dask.config.set({"distributed.scheduler.allowed-failures": 0}):
-        made = distributed.LocalCluster(n_workers=1, threads_per_worker=1, **options)
-    with made as cluster:
-        fatal = Study("s", 1, (GP,), (AgentEntry("test_execution:Fatal", "fatal"),))
+def test_a_cell_that_kills_the_workers_of_a_cluster_fails(tmp_path):
+    of_dask = pytest.importorskip("dask", reason="needs the extra `cluster`")
+    store, fatal = Store(tmp_path), Study("s", 1, (GP,), (AgentEntry("test_execution:Fatal", "fatal"),))
+    with of_dask.config.set({"distributed.scheduler.allowed-failures": 0}), cluster_of(1) as cluster:
         (outcome,) = run(fatal, store, backend=dask(cluster.scheduler_address))
-        assert "all those workers died while running it" in outcome.failure
-        assert store.failure(outcome.cell).endswith(outcome.failure)
-
-        def stop(outcome):
-            cluster.sync(cluster.scheduler.close)
-
-        healthy = Study("s", MANY, (GP,), AGENTS[1:], block_size=1)
-        with pytest.raises(ConnectionError, match=r"is lost; .* run the same command again"):
-            run(healthy, store, report=stop, backend=dask(cluster.scheduler_address))
-    assert any(map(store.holds, healthy.cells()))
+    assert "all those workers died while running it" in outcome.failure
+    assert store.failure(outcome.cell).endswith(outcome.failure)
 
 
 @pytest.mark.long
@@ -405,14 +294,12 @@ def test_a_cell_that_kills_the_workers_of_a_cluster_fails_alone_and_a_lost_sched
 def test_a_cell_of_a_worker_that_stands_still_goes_to_another_and_fails_at_the_second(
     tmp_path, monkeypatch, times, kept
 ):
-    distributed = pytest.importorskip("distributed", reason="needs the extra `cluster`")
     monkeypatch.setenv("NOTES", str(tmp_path / "notes"))
     monkeypatch.setattr("gpbandits.experiments.cluster.SILENCE", 3.0)
     agents = (AgentEntry("test_execution:Standing", "standing", {"times": times}), AGENTS[1])
     which, store = Study("s", 2, (GP,), agents, block_size=2), Store(tmp_path / "cells")
-    options = {"processes": True, "dashboard_address": ":0", "silence_logs": 50}
     with (
-        distributed.LocalCluster(n_workers=2, threads_per_worker=1, **options) as made,
+        cluster_of(2) as made,
         pytest.warns(UserWarning, match="workers that stand still are restarted: tcp://"),
     ):
         failed = run(which, store, backend=dask(made.scheduler_address), time_limit=2.0)
@@ -434,7 +321,7 @@ def by_hand(tmp_path):
     roles = (["scheduler", "--host", "127.0.0.1", "--port", "0"], ["worker", "--nthreads", "1"])
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "cwd": tmp_path}
     started = [subprocess.Popen([sys.executable, "-m", "dask", *role, *where], **quiet) for role in roles]
-    wait_for(lambda: file.exists() and file.read_text().endswith("}"))
+    until(lambda: file.exists() and file.read_text().endswith("}"))
     yield started[0], json.loads(file.read_text())["address"]
     for process in reversed(started):
         process.send_signal(signal.SIGCONT)
@@ -479,10 +366,8 @@ def test_workers_without_a_heartbeat_for_longer_than_a_cell_may_take_stand_still
 @pytest.mark.filterwarnings("default")
 @pytest.mark.parametrize("workers", [1, 2])
 def test_workers_of_a_cluster_must_be_processes_of_their_own(tmp_path, workers):
-    distributed = pytest.importorskip("distributed", reason="needs the extra `cluster`")
-    options = {"processes": False, "dashboard_address": ":0"}
     with (
-        distributed.LocalCluster(n_workers=workers, threads_per_worker=1, **options) as threaded,
+        cluster_of(workers, processes=False) as threaded,
         pytest.raises(ValueError, match=r"must be processes of their own, .* threads of one process"),
     ):
         run(study(), Store(tmp_path), backend=dask(threaded.scheduler_address))

@@ -4,10 +4,10 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
+from slow_runs import until
 
 from gpbandits.experiments import Store, Study, locks, run
 from gpbandits.experiments.locks import NOTE, tidied
@@ -38,46 +38,26 @@ def left_by(pid, shared):
     (shared / f"sem.loky-{pid}-abc").write_bytes(b"x")
 
 
-def killed_run(folder):
-    """The number of a process that ended while it noted itself in a folder."""
-    code = (
-        "import os, sys; from pathlib import Path; from gpbandits.experiments.locks import tidied\n"
-        "with tidied(Path(sys.argv[1])): os.kill(os.getpid(), 9)"
-    )
-    started = subprocess.Popen([sys.executable, "-c", code, str(folder)])
-    started.wait()
-    return started.pid
-
-
-@pytest.mark.long
-def test_the_next_run_removes_what_a_killed_one_left(tmp_path, shared):
-    store = Store(tmp_path / "cells")
-    store.folder.mkdir()
-    pid = killed_run(store.folder)
-    left_by(pid, shared)
-    left_by(pid + 1_000_000, shared)  # of a run elsewhere
-    assert [note.name.split("-")[1] for note in store.folder.glob(".run-*")] == [str(pid)]
-    assert run(STUDY, store, 1) == []
-    assert {path.name.split("_")[-3] for path in shared.glob("joblib*")} == {str(pid + 1_000_000)}
-    assert len(list(shared.iterdir())) == 2
-    assert not list(store.folder.glob(".run-*"))
-
-
 def test_what_belongs_to_a_run_that_goes_on_stays(tmp_path, shared):
     left_by(os.getpid(), shared)
     with tidied(tmp_path), tidied(tmp_path):
         assert len(list(shared.iterdir())) == 2
 
 
-@pytest.mark.parametrize("change", [{"world": "elsewhere"}, {"pid": os.getpid(), "started": 1}])
-def test_what_may_be_somebody_elses_stays(tmp_path, shared, change):
+@pytest.mark.parametrize(
+    ("change", "left"), [({}, 0), ({"world": "elsewhere"}, 2), ({"pid": os.getpid(), "started": 1}, 2)]
+)
+def test_what_a_killed_run_left_is_removed_and_what_may_be_somebody_elses_stays(
+    tmp_path, shared, change, left
+):
     own = locks.process_of(os.getpid())
     assert own is not None
     given = {"pid": 2**22 + 5, "started": 7, "world": own.world, **change}
     (tmp_path / NOTE.format(**given)).touch()
     left_by(given["pid"], shared)
+    left_by(1, shared)  # of a run elsewhere
     with tidied(tmp_path):
-        assert len(list(shared.iterdir())) == 2
+        assert len(list(shared.iterdir())) == 2 + left
 
 
 PLAY = """
@@ -101,9 +81,7 @@ def test_the_next_run_removes_what_a_killed_group_of_processes_left(tmp_path):
     store, code = Store(tmp_path / "cells"), [sys.executable, "-c", PLAY, str(tmp_path / "cells")]
     group = subprocess.Popen(code, start_new_session=True)
     try:
-        deadline = time.monotonic() + 60.0
-        while not left_of(group.pid) and group.poll() is None and time.monotonic() < deadline:
-            time.sleep(0.1)
+        until(lambda: left_of(group.pid) or group.poll() is not None)
     finally:
         os.killpg(group.pid, signal.SIGKILL)
         group.wait()
@@ -112,32 +90,10 @@ def test_the_next_run_removes_what_a_killed_group_of_processes_left(tmp_path):
     assert left_of(group.pid) == []
 
 
-SAVER = """
-import sys, time
-from bandit_envs.basics.files import whole_file
-with whole_file(sys.argv[1]) as file:
-    print("writing", flush=True)
-    time.sleep(60)
-"""
-
-
-@pytest.mark.long
 def test_the_next_run_removes_the_unfinished_files_of_killed_savers_and_no_others(tmp_path):
-    command = [sys.executable, "-c", SAVER]
-    named = [tmp_path / "cells" / "killed.parquet", tmp_path / "cells" / "alive.parquet"]
-    named[0].parent.mkdir()
-    savers = [subprocess.Popen([*command, str(path)], stdout=subprocess.PIPE) for path in named]
-    for saver in savers:
-        assert saver.stdout is not None
-        assert saver.stdout.readline() == b"writing\n"
-    foreign = tmp_path / "cells" / ".download.part"
-    foreign.touch()
-    unfinished = {path.name.split(".")[1]: path for path in foreign.parent.glob(".*.part")}
-    for path in unfinished.values():
+    left, foreign = tmp_path / f".killed.parquet.{'0' * 32}.part", tmp_path / ".download.part"
+    for path in (left, foreign):
+        path.touch()
         os.utime(path, (0, 0))
-    savers[0].kill()
-    savers[0].communicate()
-    assert run(STUDY, Store(tmp_path / "cells"), 1) == []
-    assert {name for name, path in unfinished.items() if path.exists()} == {"alive", "download"}
-    savers[1].kill()
-    savers[1].communicate()
+    assert run(STUDY, Store(tmp_path), 1) == []
+    assert (left.exists(), foreign.exists()) == (False, True)

@@ -7,7 +7,7 @@ import shlex
 import shutil
 
 import pytest
-from study_cases import called
+from study_cases import TINY, called
 
 from gpbandits.evaluation.result import Result
 from gpbandits.experiments import Store, load_study, open_results, run, write_tables
@@ -15,26 +15,8 @@ from gpbandits.experiments.backends import Shard
 from gpbandits.experiments.merging import merge
 from gpbandits.experiments.store import keep_study
 
-TEXT = """
-[study]
-name = "apart"
-trials = 4
-block_size = 1
 
-[[environments]]
-id = "GPBandit-GP-v0"
-kwargs = { horizon = 5, num_arms = 6 }
-
-[[agents]]
-name = "random"
-
-[[agents]]
-name = "gp-ucb"
-"""
-
-
-def folder(tmp_path, name, cells, text=TEXT):
-    """A folder of results with some cells of the study."""
+def folder(tmp_path, name, cells, text=TINY):
     (tmp_path / f"{name}.toml").write_text(text)
     study = load_study(tmp_path / f"{name}.toml")
     store = keep_study(tmp_path / name, study, text.encode())
@@ -112,7 +94,7 @@ def test_a_cell_with_other_numbers_is_named_and_nothing_is_written(tmp_path):
 
 def test_another_study_is_named_by_what_differs(tmp_path):
     one = folder(tmp_path, "one", range(8))
-    two = folder(tmp_path, "two", range(8), TEXT.replace("horizon = 5", "horizon = 6"))
+    two = folder(tmp_path, "two", range(8), TINY.replace("horizon = 5", "horizon = 6"))
     with pytest.raises(ValueError, match=r"environments\[0\].kwargs.horizon 5 in .*one and 6 in .*two"):
         merge([one, two], tmp_path / "both")
 
@@ -141,33 +123,22 @@ def test_a_folder_that_has_no_results_is_named(tmp_path, wrong):
     assert {path.name for path in other.iterdir()} == {"thesis.tex"}
 
 
-def test_the_command_says_what_came_from_where_and_how_to_go_on(tmp_path, capsys):
-    one, two = folder(tmp_path, "one", range(5)), folder(tmp_path, "two", range(3, 7))
-    both = tmp_path / "both of them"
-    code, out, err = called(capsys, "merge", one, two, "--out", both)
-    assert (code, err) == (0, "")
-    assert shlex.split(out.split("`")[1]) == ["gpbandits", "run", f"{both}/study.toml", "--out", str(both)]
-    assert f"5 cells from {one}" in out
-    assert f"2 cells from {two}" in out
-    assert "7 of 8 cells" in out
-    assert "computes the 1 that are missing" in out
-    code, _, err = called(capsys, "merge", one, tmp_path / "nowhere", "--out", tmp_path / "both")
-    assert (code, "nowhere" in err) == (2, True)
-
-
 @pytest.mark.usefixtures("without_figures")
 def test_machines_apart_compute_their_shares_and_folders_are_merged(tmp_path, capsys):
-    (tmp_path / "study.toml").write_text(TEXT)
+    (tmp_path / "study.toml").write_text(TINY)
     command = ("run", tmp_path / "study.toml", "--workers", "1")
     for i in (1, 2):
-        code, out, err = called(capsys, *command, "--shard", f"{i}/2", "--only", "--out", tmp_path / str(i))
+        code, out, err = called(capsys, *command, "--shard", f"{i}/3", "--only", "--out", tmp_path / str(i))
         assert (code, err) == (0, "")
-        assert f"Share {i}/2 is done. 4 cells are missing" in out
+        assert f"Share {i}/3 is done. 5 cells are missing" in out
         assert "`gpbandits merge` joins their folders" in out
-    code, out, _ = called(capsys, "merge", tmp_path / "1", tmp_path / "2", "--out", tmp_path / "whole")
-    assert code == 0
-    assert f"4 cells from {tmp_path / '2'}" in out
-    assert "8 of 8 cells" in out
+    both = tmp_path / "both of them"
+    code, out, err = called(capsys, "merge", tmp_path / "1", tmp_path / "2", "--out", both)
+    assert (code, err) == (0, "")
+    assert shlex.split(out.split("`")[1]) == ["gpbandits", "run", f"{both}/study.toml", "--out", str(both)]
+    assert f"3 cells from {tmp_path / '2'}" in out
+    assert "6 of 8 cells" in out
+    assert "computes the 2 that are missing" in out
     code, _, err = called(capsys, *command, "--only", "--out", tmp_path / "3")
     assert code == 2
     assert "--only must be given with --shard, whose share it is, got None" in err

@@ -4,51 +4,24 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
-import sys
-import time
-from pathlib import Path
 
 import pytest
+from slow_runs import PATIENCE, held_elsewhere, started, stored, until
 
 from gpbandits.experiments import AgentEntry, EnvironmentEntry, Store, Study, run
 from gpbandits.experiments.backends import Shard, shard_of
-from gpbandits.experiments.locks import locked
 
-HERE = Path(__file__).parent
 GP = EnvironmentEntry("GPBandit-GP-v0", "GP", {"horizon": 5, "num_arms": 8})
 STUDY = Study("s", 7, (GP,), (AgentEntry("random", "random"),), block_size=1)
-PATIENCE = 60.0  # seconds until a test gives up waiting
-SLOW = """
-[study]
-name = "slow"
-trials = 12
-block_size = 1
-
-[[environments]]
-id = "GPBandit-GP-v0"
-kwargs = { horizon = 10, num_arms = 8 }
-
-[[agents]]
-name = "test_shards:Slow"
-"""
 
 
-class Slow:
-    """An agent that takes its time."""
+def array(scheduler, *values):
+    """The variables of a job in an array: index, first, last and step."""
+    return dict(zip(scheduler, values, strict=False))
 
-    def __init__(self, setting):
-        self.setting = setting
 
-    def reset(self, seed):
-        self.seed = seed
-
-    def act(self, observation):
-        time.sleep(float(os.environ.get("PAUSE", "0")))
-        return self.seed % 8
-
-    def update(self, observation, action, reward, info):
-        pass
+SLURM = [f"SLURM_ARRAY_TASK_{name}" for name in ("ID", "MIN", "MAX", "STEP")]
+SGE = [f"SGE_TASK_{name}" for name in ("ID", "FIRST", "LAST", "STEPSIZE")]
 
 
 @pytest.mark.parametrize(
@@ -57,32 +30,11 @@ class Slow:
         ("3/20", {}, (3, 20)),
         ("1/1", {}, (1, 1)),
         # sbatch --array=0-19, =5-9 and =10-30:10
-        (
-            "auto",
-            {"SLURM_ARRAY_TASK_ID": "0", "SLURM_ARRAY_TASK_MIN": "0", "SLURM_ARRAY_TASK_MAX": "19"},
-            (1, 20),
-        ),
-        (
-            "auto",
-            {"SLURM_ARRAY_TASK_ID": "9", "SLURM_ARRAY_TASK_MIN": "5", "SLURM_ARRAY_TASK_MAX": "9"},
-            (5, 5),
-        ),
-        (
-            "auto",
-            {
-                "SLURM_ARRAY_TASK_ID": "20",
-                "SLURM_ARRAY_TASK_MIN": "10",
-                "SLURM_ARRAY_TASK_MAX": "30",
-                "SLURM_ARRAY_TASK_STEP": "10",
-            },
-            (2, 3),
-        ),
+        ("auto", array(SLURM, "0", "0", "19"), (1, 20)),
+        ("auto", array(SLURM, "9", "5", "9"), (5, 5)),
+        ("auto", array(SLURM, "20", "10", "30", "10"), (2, 3)),
         # qsub -t 1-8
-        (
-            "auto",
-            {"SGE_TASK_ID": "8", "SGE_TASK_FIRST": "1", "SGE_TASK_LAST": "8", "SGE_TASK_STEPSIZE": "1"},
-            (8, 8),
-        ),
+        ("auto", array(SGE, "8", "1", "8", "1"), (8, 8)),
         # bsub -J "name[1-4]", with SGE's variable of a job that is in no array
         ("auto", {"LSB_JOBINDEX": "2", "LSB_JOBINDEX_END": "4", "SGE_TASK_ID": "undefined"}, (2, 4)),
         ("auto/6", {"PBS_ARRAY_INDEX": "6"}, (6, 6)),
@@ -134,59 +86,31 @@ def test_a_job_of_its_share_alone_ends_with_it(tmp_path):
 @pytest.mark.long
 def test_a_job_leaves_cells_that_others_compute_and_takes_those_that_nobody_does(tmp_path):
     store, cells = Store(tmp_path), list(STUDY.cells())
-    held = store.path(cells[1])
-    ready, end = tmp_path / "ready", tmp_path / "end"
-    holding = subprocess.Popen([sys.executable, __file__, str(tmp_path), held.stem, str(ready), str(end)])
-    try:
-        deadline = time.monotonic() + PATIENCE
-        while not ready.exists():
-            assert time.monotonic() < deadline
-            time.sleep(0.01)
+    with held_elsewhere(tmp_path, store.path(cells[1]).stem):
         assert run(STUDY, store, 1, shard=Shard(1, 2)) == []
         assert [store.holds(cell) for cell in cells] == [True, False, *[True] * 5]
-    finally:
-        end.touch()
-        holding.wait(PATIENCE)
     assert run(STUDY, store, 1, shard=Shard(2, 2)) == []
     assert all(map(store.holds, cells))
 
 
-def started(tmp_path, *arguments, workers="1", **variables):
-    (tmp_path / "slow.toml").write_text(SLOW)
-    command = [sys.executable, "-m", "gpbandits", "run", str(tmp_path / "slow.toml"), *arguments]
-    path = f"{HERE}{os.pathsep}{HERE.parents[2]}"
-    return subprocess.Popen(
-        [*command, "--out", str(tmp_path / "out"), "--workers", workers],
-        env=os.environ | {"PYTHONPATH": path} | variables,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
-
-
-def stored(tmp_path):
-    return sorted(path.name for path in (tmp_path / "out" / "cells").glob("**/*.parquet"))
-
-
 @pytest.mark.long
 @pytest.mark.parametrize("workers", ["1", "2"])
-def test_sigterm_ends_a_job_cleanly_and_the_next_one_takes_over(tmp_path, workers):
-    array = {"SLURM_ARRAY_TASK_ID": "1", "SLURM_ARRAY_TASK_MIN": "0", "SLURM_ARRAY_TASK_MAX": "1"}
-    job = started(tmp_path, "--shard", "auto", workers=workers, PAUSE="0.05", **array)
-    deadline = time.monotonic() + PATIENCE
-    while not stored(tmp_path):
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
-    os.killpg(job.pid, signal.SIGTERM)  # schedulers signal all processes of a job
+@pytest.mark.parametrize(
+    ("send", "number", "code"),
+    [(os.killpg, signal.SIGTERM, 143), (os.kill, signal.SIGINT, 130)],  # schedulers signal all processes
+)
+def test_a_signal_ends_a_job_cleanly_and_the_next_one_takes_over(tmp_path, workers, send, number, code):
+    variables = array(SLURM, "1", "0", "1")
+    job = started(tmp_path, "--shard", "auto", workers=workers, PAUSE="0.05", **variables)
+    until(lambda: stored(tmp_path))
+    send(job.pid, number)
     out, err = job.communicate(timeout=PATIENCE)
-    assert job.returncode == 143
-    assert "cells are kept; run the command again to continue" in out
+    assert job.returncode == code
+    assert "of 12 cells are kept; run the command again to continue" in out
     assert "Traceback" not in out + err
     left = stored(tmp_path)
     assert 0 < len(left) < 12
-    files = {path.name for path in (tmp_path / "out" / "cells").rglob("*") if path.suffix == ".txt"}
-    assert files == set()  # no cell has failed
+    assert not list((tmp_path / "out" / "cells").glob("*.txt"))  # no cell has failed
     other = started(tmp_path, "--shard", "1/2")
     out, err = other.communicate(timeout=PATIENCE)
     assert other.returncode == 0, out + err
@@ -208,15 +132,3 @@ def test_a_job_that_ends_before_the_others_says_what_is_missing(tmp_path):
     late = [text for text in texts if "12 trials of 10 rounds" in text]
     assert len(early) + len(late) == 2
     assert late
-
-
-def hold(folder: str, key: str, ready: str, end: str) -> None:
-    """Hold the lock of a cell, as a job does that computes it."""
-    with locked(Path(folder), key):
-        Path(ready).touch()
-        while not Path(end).exists():
-            time.sleep(0.01)
-
-
-if __name__ == "__main__":
-    hold(*sys.argv[1:])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from players import at_once
 
 from agents.registry import resolve_agent
 from gpbandits import evaluate, read_log
@@ -126,30 +125,6 @@ def test_a_learning_agent_is_replayed_on_what_was_available(name):
     assert len(rows) == 200
     there = log.available[rows, 2]
     assert (log.action[rows][100:] == np.where(there, 2, 1)[100:]).mean() > 0.8  # it learns the better one
-
-
-def test_a_learning_agent_earns_in_replay_what_it_earns_by_playing():
-    log = volatile_log(30_000)
-    found = value_of("epsilon-greedy", log, parts=20, rounds=200, seed=1)["replay"]
-    rng, earned = np.random.default_rng(3), []
-    for trial in range(20):
-        agent = resolve_agent("epsilon-greedy")(_setting())
-        agent.reset(100 + trial)
-        for t in range(200):
-            mask = np.array([True, True, rng.random() < 0.5])
-            agent.offer(mask)
-            arm = agent.act(np.zeros(1))
-            assert mask[arm]
-            value = MEANS[arm] + 0.1 * rng.normal()
-            agent.update(np.zeros(1), arm, value, at_once(t, value))
-            earned.append(value)
-    assert abs(np.mean(earned) - found.value) < found.high - found.low  # four standard errors
-
-
-def _setting():
-    from bandit_envs import Setting
-
-    return Setting(arms=np.eye(3), horizon=200)
 
 
 @pytest.mark.parametrize("trials", [1, 2])

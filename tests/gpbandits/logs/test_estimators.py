@@ -100,17 +100,6 @@ def test_an_estimate_follows_a_shift_of_the_reward_where_weights_are_relative(me
     assert ten - one == pytest.approx(10.0, abs=scale)
 
 
-@pytest.mark.parametrize("method", ["ips", "snips"])
-def test_the_order_of_rows_does_not_matter(method):
-    log, (_, _, target) = drawn(300, 3), world()
-    order = np.random.default_rng(0).permutation(300)
-    other = PlayLog(
-        log.action[order], log.reward[order], log.propensity[order], actions=A, context=log.context[order]
-    )
-    one, two = (value_of(policy_of(target), each, methods=[method])[method] for each in (log, other))
-    np.testing.assert_allclose(one, two, rtol=1e-9)
-
-
 @pytest.mark.parametrize("method", ESTIMATORS)
 def test_names_of_actions_do_not_matter(method):
     log, (_, _, target) = drawn(300, 4), world()

@@ -41,14 +41,6 @@ def late(seed: int, depends: bool, n: int = 400) -> PlayLog:
     )
 
 
-@pytest.mark.parametrize("how", DELAYS)
-def test_weights_have_mean_1_and_are_0_where_nothing_is_delivered(how):
-    log = late(0, depends=True)
-    weights = delivery_weights(log, how)
-    assert weights.mean() == pytest.approx(1.0, abs=1e-12)
-    assert ((weights > 0.0) == log.is_delivered).all()
-
-
 def test_delivered_rows_count_alike_where_only_these_are_taken():
     log = late(0, depends=True)
     share = log.is_delivered.mean()

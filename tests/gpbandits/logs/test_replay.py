@@ -74,8 +74,6 @@ def test_the_value_of_an_agent_equals_that_of_its_own_plays(policy):
 
 
 def played(policy, rounds: int, seed: int) -> float:
-    """Mean reward of the agent's own plays."""
-
     rng = np.random.default_rng([seed, 9])
     agent = resolve_agent(policy)(setting_of(uniform_log(10, 0), rounds))
     agent.reset(seed + 500)
@@ -89,8 +87,6 @@ def played(policy, rounds: int, seed: int) -> float:
 
 
 class Remembers(Greedy):
-    """Keeps the rounds in which rewards were delivered."""
-
     heard: list[tuple[int, int]] = []  # noqa: RUF012 (one list for the test)
 
     def update(self, observation, action, reward, info):

@@ -35,7 +35,6 @@ def test_the_score_of_a_game_is_1_of_the_best_plays_and_0_of_the_worst():
 
 @pytest.fixture
 def package(monkeypatch):
-    """The module of the package, found in its folder."""
     pytest.importorskip("openenv.core", reason="openenv-core is not installed", exc_type=ImportError)
     monkeypatch.syspath_prepend(str(PACKAGE))
     yield importlib.import_module("gpbandits_text")
@@ -44,8 +43,6 @@ def package(monkeypatch):
 
 
 class Two(FirstArm):
-    """An agent that always plays arm 2."""
-
     def act(self, observation):
         return 2
 
