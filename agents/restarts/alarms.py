@@ -162,7 +162,7 @@ class CalibratedAlarm:
         for noise in np.broadcast_to(np.asarray(chosen, dtype=np.float64), num_trials).tolist():
             options = {**self._test(noise), "theta": self._threshold(noise)}
             each.append({name: value for name, value in options.items() if value is not None})
-        return OnAlarm(model, num_trials, observed=self.observed, each=each)
+        return OnAlarm(model, observed=self.observed, each=each)
 
     def of_trial(self, trial: int) -> CalibratedAlarm:
         """Return the builder for one trial of a batch; a theta is one number a response, not one a trial."""
