@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from baseline_cases import NOWHERE, SETTING, feedback
 from baseline_cases import play as play_arms
-from baseline_cases import started as begun
+from players import started as begun
 from scipy.optimize import approx_fprime
 from sklearn.gaussian_process.kernels import Matern
 
