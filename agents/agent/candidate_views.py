@@ -129,10 +129,8 @@ class ArmsView(Candidates):
 
 def candidates_on_arms(agent: Playing) -> list[StoppingCandidates]:
     """Return the candidates of each trial on a finite set in one context, which are all arms."""
-    points, played = (
-        agent.arms(np.zeros(agent._size, dtype=np.int64)),
-        agent.belief.mean_posterior.count_at(None) > 0,
-    )
+    points = agent.arms(np.zeros(agent._size, dtype=np.int64))
+    played = agent.belief.mean_posterior.count_at(None) > 0
     arms = agent.setting.decisions.points
     return _stopping_candidates(agent, points, np.arange(len(arms)), arms, played, noise_of(agent))
 

@@ -185,9 +185,8 @@ class CalibratedAlarm:
         unknown = [share * self.observed.prior_std for share in UNKNOWN_NOISE]
         prior = PriorUnits.of_setting(setting, self.observed.prior_std)
         stds = known_per_cost("constraint_noise_std", setting, None)
-        costs = (
-            [] if stds is None else (stds * prior.beside_reward).tolist()
-        )  # as if they varied like rewards
+        # As if costs varied like rewards.
+        costs = [] if stds is None else (stds * prior.beside_reward).tolist()
         known = [max([noise, *costs])]
         gram, samples = representative_gram(self.observed), uniform_rounds(setting.horizon, self.xi_squared)
         given = max(samples, 2), self.false_alarm_rate / (1 + setting.num_constraints)

@@ -202,16 +202,14 @@ def test_an_agent_of_ones_own_that_looks_at_no_mask_is_told_so():
         evaluate(volatile(), {"mine": FirstArm}, trials=3)
 
 
-def test_a_mask_without_any_arm_is_named_as_such():
-    agent = started(agents.make("gp-ucb", volatile()))
-    with pytest.raises(ValueError, match=r"got one of shape \(12,\) without any arm"):
-        agent.start({"action_mask": np.zeros(12, np.int8)})
-
-
-def test_a_mask_that_the_setting_does_not_speak_of_is_not_ignored():
-    agent = started(agents.make("gp-ucb", build("gp", SMALL)))
-    with pytest.raises(ValueError, match="volatile=True"):
-        agent.start({"action_mask": np.ones(12, np.int8)})
+@pytest.mark.parametrize(
+    ("law", "mask", "message"),
+    [(HALF, np.zeros, r"got one of shape \(12,\) without any arm"), (None, np.ones, "volatile=True")],
+)
+def test_a_mask_without_any_arm_or_beside_a_setting_that_tells_of_none_is_refused(law, mask, message):
+    agent = started(agents.make("gp-ucb", volatile(availability=law)))
+    with pytest.raises(ValueError, match=message):
+        agent.start({"action_mask": mask(12, np.int8)})
 
 
 def test_an_arm_cannot_be_held_where_it_may_be_missing():
