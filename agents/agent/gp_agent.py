@@ -188,8 +188,7 @@ class GPAgent(Answers, Resumable):
         std = feedback_stds(info) if "feedback_std" in info else None
         values = self.objective.values(trial, reward, cost) if self._revalues else reward
         played = self.book.record_round(point, trial, rounds)  # the last check
-        weighs = self.belief.weighs and self.objective.of_reward
-        weight = None if std is None or not weighs else weights_of_stds(self._given, trial, std)
+        weight = None if std is None or not self.weighs else weights_of_stds(self._given, trial, std)
         clock = self.clock
         delay = self.round - rounds if clock.times is None else clock.delay(rounds, self.round)
         delivery = Delivery(trial, played, rounds, delay, reward, cost, weight)

@@ -108,6 +108,11 @@ class Answers(ChoosingAgent):
         return window if math.isfinite(window) else None
 
     @property
+    def weighs(self) -> bool:
+        """Return True if each play is weighted by its own noise; otherwise all have the noisiest's weight."""
+        return self.belief.weighs and self.objective.of_reward
+
+    @property
     def features(self) -> Floats:
         """Return the features of all points, (N, dz + d); on a box of those played so far."""
         return self.domain.features
