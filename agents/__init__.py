@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from .acquisition.rules import ExpectedImprovement as ExpectedImprovement
     from .agent.gp_agent import GPAgent as GPAgent
     from .algorithms.admmbo import admmbo as admmbo
-    from .algorithms.aggregated import gp_ucb_aggregated as gp_ucb_aggregated
     from .algorithms.budgets import ei_per_cost as ei_per_cost
     from .algorithms.budgets import kg_per_cost as kg_per_cost
     from .algorithms.budgets import pbgi as pbgi
@@ -47,6 +46,7 @@ if TYPE_CHECKING:
     from .algorithms.delayed import gp_bts as gp_bts
     from .algorithms.delayed import gp_bucb as gp_bucb
     from .algorithms.delayed import gp_ts_sdf as gp_ts_sdf
+    from .algorithms.delayed import gp_ucb_aggregated as gp_ucb_aggregated
     from .algorithms.delayed import gp_ucb_sdf as gp_ucb_sdf
     from .algorithms.duel_phases import mr_lpf as mr_lpf
     from .algorithms.duels import double_ts as double_ts

@@ -235,7 +235,8 @@ def facts_of(agent: Any) -> dict[str, str]:
     if setting is not None:
         facts["plays"] = "a box" if setting.continuous else f"{len(setting.arms)} arms"
         facts["dimensions"] = str(setting.dim)
-        facts["contexts"] = _contexts(setting)
+        finite = "of a box" if setting.contexts is None else str(len(setting.contexts))
+        facts["contexts"] = finite if setting.has_contexts else "none"
         facts["constraints"] = str(setting.num_constraints)
         facts["horizon"] = f"{setting.horizon} rounds"
         facts["published kernel"] = brief(setting.kernel)
@@ -244,9 +245,3 @@ def facts_of(agent: Any) -> dict[str, str]:
     if isinstance(done, int):
         facts["rounds played"] = str(done) if done >= 0 else "none: reset it with a seed first"
     return facts
-
-
-def _contexts(setting: Any) -> str:
-    if not setting.has_contexts:
-        return "none"
-    return "of a box" if setting.contexts is None else str(len(setting.contexts))

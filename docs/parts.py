@@ -45,7 +45,7 @@ PLUMBING = (  # of any part
     InOrder,
     Realised,
 )
-STEPS = ("dmm", "dual", "penalised_parts", "rectified_parts", "primal_dual_parts", "safe_parts")
+STEPS = ("dmm", "penalised_parts", "rectified_parts", "primal_dual_parts", "safe_parts")
 
 
 def laws_by_kind() -> dict[str, Registry]:

@@ -21,6 +21,7 @@ from agents.registry import resolve_agent
 from bandit_envs import Setting
 from bandit_envs.kernels.kernels import make_kernel
 from bandit_envs.laws.delays import PoissonDelay
+from gpbandits import evaluate
 
 SETTING = Setting(arms=np.linspace(0, 1, 20)[:, None], horizon=10, kernel=make_kernel("rbf"))
 
@@ -41,6 +42,17 @@ def on_a_line(num_arms: int, **told: Any) -> Setting:
     """Arms on a line, a model with an RBF kernel and noise of 0.1, and what else is told."""
     arms = np.linspace(0, 1, num_arms)[:, None]
     return Setting(arms=arms, **{"kernel": make_kernel("rbf"), "noise_std": 0.1, **told})
+
+
+def batch_as_singles(place: Any, spec: Any, trials: int = 2, **env_kwargs: Any) -> np.ndarray:
+    """Return what an agent plays in a batch of trials, (B, T), once it is what it plays in single ones."""
+    alone, given = resolve_agent(spec), {"trials": trials, "env_kwargs": env_kwargs}
+    batch, singles = (
+        evaluate(place, {"it": agent}, **given).actions["it"]
+        for agent in (alone, lambda setting: alone(setting))
+    )
+    np.testing.assert_array_equal(batch, singles)
+    return batch
 
 
 def takes(name: str, **options: Any) -> bool:

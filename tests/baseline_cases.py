@@ -20,11 +20,6 @@ def feedback(reward, cost, step):
     }
 
 
-def started(agent, seed=0):
-    agent.reset(seed)
-    return agent
-
-
 def play(agent, reward, cost, rounds):
     for t in range(rounds):
         action = agent.act(NOWHERE)

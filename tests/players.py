@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -49,11 +49,17 @@ def at_once(t: int, reward: Any, **more: Any) -> dict[str, Any]:
     return {"t": t, "feedback_mask": np.ones(1, dtype=bool), "feedback_step": np.array([t]), **values}
 
 
-def each_round(env: Any, agent: Any, observation: Any, rounds: int) -> Iterator[tuple[Any, ...]]:
-    """Let an agent play; yield action, reward, info and the observation that follows, round by round."""
+def each_round(
+    env: Any, agent: Any, observation: Any, rounds: int, told: Callable[[Any], Any] | None = None
+) -> Iterator[tuple[Any, ...]]:
+    """Let an agent play; yield action, reward, info and the observation that follows, round by round.
+
+    Where a function `told` is given, the agent is told of what it makes of the info.
+    """
     for _ in range(rounds):
         action = agent.act(observation)
         following, reward, _, _, info = env.step(action)
+        info = info if told is None else told(info)
         agent.update(observation, action, reward, info)
         observation = following
         yield action, reward, info, observation
@@ -65,3 +71,9 @@ def play(env: Any, agent: Any, observation: Any, rounds: int) -> tuple[list[Any]
         actions.append(action)
         observation = following
     return actions, observation
+
+
+def started(agent: Any, seed: Any = 0) -> Any:
+    """Return an agent after its reset."""
+    agent.reset(seed)
+    return agent

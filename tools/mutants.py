@@ -86,7 +86,7 @@ MUTANTS = (
     Mutant("agents/beliefs/base.py", "return value - self.prior_mean[trial, point]", "return value"),
     Mutant("agents/beliefs/censored.py", "self.reward_bound / self._prior_std**2", "self.reward_bound"),
     Mutant("agents/beliefs/safety.py", "self.mean + 0.5 * self.std**2", "self.mean"),
-    Mutant("agents/algorithms/aggregated.py", "self.variance -= column**2", "self.variance -= column"),
+    Mutant("agents/algorithms/delayed.py", "self.variance -= column**2", "self.variance -= column"),
     Mutant("agents/posteriors/fading.py", "(self.now + 1)", "self.now"),
     Mutant(
         "agents/posteriors/fading.py",

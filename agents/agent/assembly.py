@@ -22,7 +22,7 @@ from ..stopping.by_name import Stops, joined_stops
 from .assumptions import FORM, Learnt
 from .book import plays_of
 from .gp_agent import GPAgent
-from .repeating import repeating, require_repeatable
+from .repeating import repeating
 
 A = TypeVar("A")
 
@@ -134,7 +134,6 @@ class TrialList(BaseAgent):
 
 
 def _stacked(each: Any) -> tuple[Floats, Floats]:
-    """Return mean and std of all trials, (B, ...) each, from those of each."""
     mean, std = (np.stack(part) for part in zip(*each, strict=True))
     return mean, std
 
@@ -194,8 +193,7 @@ def assemble(
     `GPAgent`.
     """
     _require_per_trial(model, num_trials)
-    require_repeatable(model, rule_of(model), parts)
-    given = {"rule_of": rule_of, **repeating(model, parts)}
+    given = {"rule_of": rule_of, **repeating(model, rule_of(model), parts)}
     if not model.setting.continuous and model.learning is None:
         return kind(model, num_trials=num_trials, **given)
     make: Callable[..., GPAgent] = kind

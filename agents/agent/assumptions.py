@@ -1,10 +1,10 @@
-"""The assumptions of an agent, a part of it: when its model changes, and to what."""
+"""The assumptions of an agent, a part of it: when its models change, and to what."""
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Annotated, Any
@@ -24,6 +24,7 @@ from .generators import Streams
 FORM = "pairs"  # the posterior that is cheapest to build again: it keeps no prior covariance
 FITS = "found"  # of the notes
 FEWEST_VALUES = 2  # one says nothing about a length-scale
+START = 0.01  # initial noise variance of a fit of scaled values, in prior variances
 MOST_POWER = 16.0  # T^16 is a number for every horizon that is played
 MOST = number(f"at most {MOST_POWER:g}", lambda power: power <= MOST_POWER)
 Power = Annotated[float, not_negative("it is a power of t"), MOST]
@@ -37,27 +38,22 @@ Learner = Any  # a `GPAgent`, whose module imports this one
 class Fits(list[Fit]):
     """Results of the fits of a trial, in order; while its history is replayed, fits return these."""
 
-    _noted: deque[Fit] | None = None  # those to come in a replay
+    noted: deque[Fit] | None = None  # those to come in a replay
 
     def find(self, search: Callable[[], Fit], *sizes: int) -> Fit:
         """Return what the next fit finds; one that was noted must have one of these sizes."""
-        fit = search() if self._noted is None else self._take(self._noted, sizes)
+        fit = search() if self.noted is None else self._take(self.noted, sizes)
         self.append(fit)
         return fit
 
     @contextmanager
     def replaying(self, noted: Sequence[Fit]) -> Iterator[None]:
-        """Make all noted fits again within, by taking what they found."""
-        self._noted = deque(noted)
+        """Take what noted fits found within, in place of new ones."""
+        self.noted = deque(noted)
         yield
-        if self._noted:
-            raise ValueError(f"the notes have {len(self._noted)} fits more than were made")
-        self._noted = None
-
-    @property
-    def to_come(self) -> bool:
-        """Return whether a noted fit that found something is still to come."""
-        return any(self._noted or ())
+        if self.noted:
+            raise ValueError(f"the notes have {len(self.noted)} fits more than were made")
+        self.noted = None
 
     def _take(self, noted: deque[Fit], sizes: tuple[int, ...]) -> Fit:
         if not noted:
@@ -87,10 +83,9 @@ class Given:
         """Return what does not follow from the history, as data."""
         return {}
 
-    @contextmanager
-    def replaying(self, notes: Mapping[str, Any]) -> Iterator[None]:
+    def replaying(self, notes: Mapping[str, Any]) -> AbstractContextManager[None]:
         """Meet the same history again within, up to these notes."""
-        yield
+        return nullcontext()
 
     @property
     def will_change(self) -> bool:
@@ -120,7 +115,6 @@ class Learnt(Given):
         self.fits = Fits()
 
     def after(self, agent: Learner) -> Model | None:
-        """Fit when it is time, and return the model that was found."""
         rounds, epoch, every = agent.round, agent.objective.epoch, self.learning.every
         new = rounds > self._last_round  # and the end of an epoch, usually one round, in which a fit was due
         self._overdue |= new and rounds % epoch == 0 and rounds // every > (rounds - epoch) // every
@@ -164,14 +158,12 @@ class Learnt(Given):
     def notes(self) -> dict[str, Any]:
         return {FITS: self.fits}
 
-    @contextmanager
-    def replaying(self, notes: Mapping[str, Any]) -> Iterator[None]:
-        with self.fits.replaying(notes[FITS]):
-            yield
+    def replaying(self, notes: Mapping[str, Any]) -> AbstractContextManager[None]:
+        return self.fits.replaying(notes[FITS])
 
     @property
     def will_change(self) -> bool:
-        return self.fits.to_come
+        return any(self.fits.noted or ())
 
     def _found(self, agent: Learner) -> Fit:
         point, value, weight = self.sample(agent)
@@ -198,7 +190,6 @@ class LengthScaleGrowth(Checked):
     start: Start = 1.0
 
     def __call__(self, t: int) -> float:
-        """Return g(t)."""
         return max(self.start, float(t) ** self.power)
 
 
@@ -225,3 +216,82 @@ def shrunk(first: Model, factor: float, more: float = 1.0, now: Model | None = N
     scale = factor if has_length_scale(first.kernel) else 1.0
     bound = multiple(first.rkhs_bound, more * inflation(scale, first.setting.pairs_width))
     return replace(now or first, kernel=shortened(first.kernel, scale), rkhs_bound=bound)
+
+
+class OwnNoise(Given):
+    """Lambda of the reward from first plays: the model's, of a scale of 1, over the square of its scale."""
+
+    may_change = True
+
+    def after(self, agent: Learner) -> Model | None:
+        noise, model = agent.objective.reward_noise_at(agent.objective.scale), agent.model
+        return None if np.all(noise == model.noise_variance) else replace(model, noise_variance=noise)
+
+
+class EachLearnt(Learnt):
+    """Kernel and noise of the reward and of each cost by marginal likelihood, every n rounds.
+
+    Priors, if asked for, are around each one's own kernel and noise at the first fit, in units of the first
+    plays. A quantity whose fit fails keeps its latest kernel.
+    """
+
+    def __init__(self, model: Model, streams: Streams):
+        super().__init__(model, streams)
+        self._fitters: list[Fitter] = []  # of the reward and of each cost, from the first fit on
+
+    def first_models(self, agent: Learner) -> list[tuple[Model, float]]:
+        """Return the models of the reward and of each cost before any fit, and where their noises begin."""
+        models = [agent.model, *agent.objective.cost_models(agent.objective.scale)]
+        return [(each, np.asarray(each.noise_variance).item()) for each in models]
+
+    def adopted(self, agent: Learner, fit: Fit) -> Model | None:
+        if not fit:
+            return None
+        parts = np.split(np.array(fit), len(self._fitters))
+        reward, *costs = (fitter.take(theta, 0.0) for fitter, theta in zip(self._fitters, parts, strict=True))
+        agent.objective.learn(reward, costs)
+        return agent.model.learnt(reward)
+
+    def fit_sizes(self, agent: Learner) -> tuple[int, ...]:
+        if not self._fitters:
+            self._fitters = [
+                Fitter(model.kernel, noise, model.prior_std**2, self.learning)
+                for model, noise in self.first_models(agent)
+            ]
+        return (sum(len(fitter.latest) for fitter in self._fitters),)
+
+    def _found(self, agent: Learner) -> Fit:
+        rows = agent.book.rows(THE_TRIAL).delivered.where(self.learning.latest)
+        if len(rows.point) < FEWEST_VALUES:
+            return None
+        objective, restarts = agent.objective, self.learning.restarts
+        reward = objective.values(rows.trial, rows.reward, rows.cost)
+        costs = objective.scaled_costs(rows.trial, rows.cost)
+        for fitter, value in zip(self._fitters, [reward, *costs.T], strict=True):
+            self.failed_fits += fitter.fit(agent.features, rows.point, value, restarts, self._rng) is None
+        return np.concatenate([fitter.latest for fitter in self._fitters]).tolist()
+
+
+class EachLearntInScales(EachLearnt):
+    """The same of `Feasible`: before the first fit lambda is that of `OwnNoise`, and fits begin at 0.01."""
+
+    def __init__(self, model: Model, streams: Streams):
+        super().__init__(model, streams)
+        self._own_noise = OwnNoise(model, streams)
+
+    def after(self, agent: Learner) -> Model | None:
+        found = super().after(agent)
+        return self._own_noise.after(agent) if found is None and not any(self.fits) else found
+
+    def first_models(self, agent: Learner) -> list[tuple[Model, float]]:
+        return [(self.first, START * self.first.prior_std**2)] * (1 + self.first.setting.num_constraints)
+
+
+def in_scales_of_first_plays(model: Model) -> dict[str, Any]:
+    """Return the assumptions of an agent whose reward and costs have scales and noises of their own."""
+    return {"assumptions": OwnNoise if model.learning is None else EachLearntInScales}
+
+
+def learnt_separately(model: Model, separate: bool) -> dict[str, Any]:
+    """Return the assumptions of an agent that learns, and models reward and costs apart; else nothing."""
+    return {"assumptions": EachLearnt} if separate and model.learning is not None else {}

@@ -140,6 +140,5 @@ def plays_of(rounds: Any, trial: Any = None) -> tuple[Ints, Ints]:
 
 
 def _columns(num_costs: int) -> np.dtype:
-    """Return what is kept of a play whose feedback is read again."""
     fields = [("point", "i4"), ("arrived", "i4"), ("reward", "f8"), ("cost", "f8", (num_costs,))]
     return np.dtype([*fields, ("weight", "f8")])

@@ -110,7 +110,6 @@ class BoxDomain(Domain):
         return [candidates_of_plays(agent, snap, look)]
 
     def _chosen(self, agent: Playing, context: Floats, uniform: Floats) -> Floats:
-        """Return the arm of the largest score, (d,)."""
         rule, incumbent, exploring = agent.rule, agent.incumbent, agent.restart.exploring
         if exploring is not None and exploring[ONLY]:
             rule, incumbent = AnyArm(), self._no_incumbent

@@ -32,14 +32,10 @@ Snap = Callable[[Floats], Floats]
 
 
 class ArmsView(Candidates):
-    """Gives rules the posterior at the arms of each trial's context, computed on access.
+    """Gives rules the posterior at the arms of each trial's context, (B,), computed on access.
 
-    Args:
-        agent: has the incumbent, the objective, the generators and the memory of its rule.
-        belief: the agent's own, or another.
-        context: of each trial, (B,).
-        offered: mask of arms that may be played in this round, (B, A); None: all.
-        safety: safe set and cost bounds, where costs must be kept in every round.
+    `belief` is the agent's own, or another; of the arms `offered`, (B, A), may be played, None for all, and
+    `safety` is there where costs must be kept in every round.
     """
 
     def __init__(
@@ -133,10 +129,8 @@ class ArmsView(Candidates):
 
 def candidates_on_arms(agent: Playing) -> list[StoppingCandidates]:
     """Return the candidates of each trial on a finite set in one context, which are all arms."""
-    points, played = (
-        agent.arms(np.zeros(agent._size, dtype=np.int64)),
-        agent.belief.mean_posterior.count_at(None) > 0,
-    )
+    points = agent.arms(np.zeros(agent._size, dtype=np.int64))
+    played = agent.belief.mean_posterior.count_at(None) > 0
     arms = agent.setting.decisions.points
     return _stopping_candidates(agent, points, np.arange(len(arms)), arms, played, noise_of(agent))
 

@@ -88,7 +88,7 @@ class Domain(abc.ABC):
 
     @abc.abstractmethod
     def in_play(self, agent: Playing, observation: Floats, action: Any) -> tuple[Floats, Floats]:
-        """Return mean and std at one action per trial as rules see them, (B,) each."""
+        """Return mean and std at one action per trial as rules see them, (B,) each, in the belief's unit."""
 
     @abc.abstractmethod
     def proposed(self, agent: Playing, observation: Floats | None, among: Any) -> Proposed:

@@ -285,10 +285,8 @@ class GPAgent(Answers, Resumable):
         self.incumbent = incumbent or self.incumbent
         self.objective = objective or self.objective
         self.restart = restart or self.restart
-        played, received = (
-            [(self.belief, Belief), (self.restart, Restart)],
-            [(self.objective, Objective), (self.restart, Restart)],
-        )
+        played = (self.belief, Belief), (self.restart, Restart)
+        received = (self.objective, Objective), (self.restart, Restart)
         self._players = [part.play for part, kind in played if defines(part, kind, "play")]
         improves = defines(self.incumbent, Incumbent, "receive")
         self._of_values = [self.belief.receive, *([self.incumbent.receive] if improves else [])]

@@ -89,7 +89,6 @@ class ModelEnsemble(BaseAgent):
         self.agents, self.setting, self.num_trials = list(agents), first.setting, first.num_trials
         self._size = first.num_trials or 1
         self.widths = [rule_of.width_of(agent.model) for agent in agents]
-        self.record: CandidateRecord | None = None
 
     @property
     def assumes_bound(self) -> bool:
@@ -120,15 +119,15 @@ class ModelEnsemble(BaseAgent):
         feedback, prediction = Feedback.arrived(info), self._prediction(observation, action)
         for agent in self.agents:
             agent.update(observation, action, reward, info)
-        self._record.play(*prediction)
-        self._record.add(feedback.trial, feedback.round, feedback.reward)
+        self.record.play(*prediction)
+        self.record.add(feedback.trial, feedback.round, feedback.reward)
         self._proposed = None
         self.alive &= ~self._eliminated()
 
     def drop(self, rounds: Ints, trial: Ints | None = None) -> None:
         for agent in self.agents:
             agent.drop(rounds, trial)
-        self._record.drop(*plays_of(rounds, trial))
+        self.record.drop(*plays_of(rounds, trial))
 
     def posterior(self, observation: Floats) -> tuple[Floats, Floats]:
         """Return the leading candidate's mean and std of each arm's mean reward; see `GPAgent`."""
@@ -154,7 +153,7 @@ class ModelEnsemble(BaseAgent):
     def leader(self) -> Ints:
         """Return the candidate with the most plays among those not eliminated, (B,)."""
         require_reset(self.round >= 0)
-        return np.where(self.alive, self._record.chosen, -1.0).argmax(axis=1)
+        return np.where(self.alive, self.record.chosen, -1.0).argmax(axis=1)
 
     @abc.abstractmethod
     def _choose(self, observation: Floats, uniform: Floats) -> tuple[Any, Ints]:
@@ -163,12 +162,6 @@ class ModelEnsemble(BaseAgent):
     @abc.abstractmethod
     def _eliminated(self) -> Bools:
         """Return the candidates that the feedback eliminates, (B, K); at least one must remain."""
-
-    @property
-    def _record(self) -> CandidateRecord:
-        require_reset(self.record is not None)
-        assert self.record is not None
-        return self.record
 
     def _asked(self, who: Bools, observation: Floats) -> list[Any]:
         """Return the actions of candidates that some trial needs, by the mask (B, K); None for the others."""
@@ -188,7 +181,7 @@ class ModelEnsemble(BaseAgent):
     def _band(self, k: int, observation: Floats, action: Any) -> tuple[Floats, Floats]:
         """Return a candidate's mean at an action and w sigma, (B,) each."""
         agent = self.agents[k]
-        mean, std = agent.in_play(observation, action)
+        mean, std = agent.domain.in_play(agent, observation, action)
         return mean, (self.widths[k](agent.t, agent.belief.gain) + agent.belief.bias) * std
 
     def _xi(self, delta: float) -> Floats:
@@ -199,23 +192,17 @@ class ModelEnsemble(BaseAgent):
 
     def _prediction(self, observation: Floats, action: Any) -> tuple[Ints, Floats, Floats]:
         """Return the candidate that chose the action played, its mean and w sigma there, (B,) each."""
-        who = self._chose(action)
-        mean, band = np.zeros(self._size), np.zeros(self._size)
+        who, mean, band = np.full(self._size, NOBODY), np.zeros(self._size), np.zeros(self._size)
+        if self._proposed is not None and self.round >= self.model.initial:
+            proposed, chose = self._proposed
+            if np.shape(proposed) == np.shape(action):
+                same = np.equal(proposed, action).reshape(self._size, -1).all(axis=1)
+                who = np.where(same, chose, NOBODY)
         for k in np.unique(who[who != NOBODY]).tolist():
             mine = who == k
             known = self._band(k, observation, action)
             mean[mine], band[mine] = (each[mine] for each in known)
         return who, mean, band
-
-    def _chose(self, action: Any) -> Ints:
-        nobody = np.full(self._size, NOBODY)
-        if self._proposed is None or self.round < self.model.initial:
-            return nobody
-        proposed, who = self._proposed
-        if np.shape(proposed) != np.shape(action):
-            return nobody
-        same = np.equal(proposed, action).reshape(self._size, -1).all(axis=1)
-        return np.where(same, who, nobody)
 
 
 def together(
@@ -258,11 +245,9 @@ class EpochAgent(GPAgent):
 
     def _follow(self) -> None:
         super()._follow()
-        if self.round % self.objective.epoch == 0:
-            self._begin_epoch()
-
-    def _begin_epoch(self) -> None:
-        """Take a fresh belief. The uniform first plays are over: they are made once a trial."""
+        if self.round % self.objective.epoch:
+            return
+        # A fresh belief. The uniform first plays are over: they are made once a trial.
         self._latest = self.belief if self._incumbent_first else None
         self._assume(replace(self.model, initial=0))
         self.take(belief=build(self._parts[0], self.model, self.streams, "belief", self._size))

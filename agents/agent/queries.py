@@ -118,13 +118,8 @@ class Answers(ChoosingAgent):
         return self.domain.features
 
     def _note_infeasible(self, lost: Bools) -> None:
-        """Keep where no action of this round was feasible, (B,)."""
         self._lost = lost.copy()
         self._lost_since[lost & (self._lost_since == NEVER)] = self.round
-
-    def points(self, observation: Floats, action: Any) -> Ints:
-        """Return the numbers of the points of actions in their contexts, (B,); a box numbers new points."""
-        return self.domain.numbers(self, observation, action)
 
     def posterior(self, observation: Floats) -> tuple[Floats, Floats]:
         """Return mean and std of the arms' mean rewards in a context, (A,) or (B, A) each; copies.
@@ -155,13 +150,6 @@ class Answers(ChoosingAgent):
         points, place = self.domain.asked(self, observation, action)
         mean, std = self._of_reward(self.beliefs_at(points))
         return mean[self.belief.rows, place], std[self.belief.rows, place]
-
-    def in_play(self, observation: Floats, action: Any) -> tuple[Floats, Floats]:
-        """Return mean and std at one action per trial, (B,) each, as rules see them: in the belief's unit.
-
-        Pending plays count as the belief takes them.
-        """
-        return self.domain.in_play(self, observation, action)
 
     def recommend(self, observation: Floats | None = None, among: Any = None) -> Recommendation:
         """Recommend the arm of the largest posterior mean in the observed context.

@@ -75,18 +75,18 @@ class ReferenceAgent(ChoosingAgent):
 
     def __init__(self, setting: Setting, initial: int):
         require_arms(setting, "references play arms; `random` plays boxes")
-        self.setting, self.initial = setting, initial
+        self.setting, self.initial, self._costs = setting, initial, setting.num_constraints
         self.round = -1  # before the first reset
 
     def reset(self, seed: int) -> None:
-        size, num_costs = self.setting.decisions.num_arms * self.setting.decisions.num_contexts, self._costs
+        size, width = self.setting.decisions.num_arms * self.setting.decisions.num_contexts, 2 + self._costs
         self.rng = np.random.default_rng(np.random.SeedSequence(one_seed(seed)))
         self.book = Book(1, self.setting.horizon)
         self.plays = np.zeros(size, dtype=np.int64)  # of each point, pending ones included
         self.number = np.zeros(size, dtype=np.int64)  # of delivered values of each point
-        self._sums = np.zeros((size, 2 + num_costs))
-        self._point = np.empty(0, dtype=np.int64)
-        self._value = np.empty((0, 2 + num_costs))  # reward, price and costs of each delivered play
+        self._sums = np.zeros((size, width))
+        self.point = np.empty(0, dtype=np.int64)  # of each delivered play
+        self._value = np.empty((0, width))  # their reward, price and costs
         self.offered = None
         self._arm: int | None = None
         self.round = 0
@@ -147,11 +147,6 @@ class ReferenceAgent(ChoosingAgent):
         return preference(self.outcomes(self._sums[points] / self.number[points, None]), self.unit)
 
     @property
-    def delivered(self) -> tuple[Ints, Floats]:
-        """Return points, (n,), and reward, price and costs, (n, 2 + C), of the delivered plays."""
-        return self._point, self._value
-
-    @property
     def unit(self) -> Floats:
         """Return the root mean square of each delivered cost, (C,); 1 where all are 0."""
         size = np.sqrt(np.mean(np.square(self._value[:, 2:]), axis=0)) if len(self._value) else 1.0
@@ -167,7 +162,7 @@ class ReferenceAgent(ChoosingAgent):
         values[:, 1] = np.log(np.maximum(values[:, 1], TINY))
         mean, std = values.mean(axis=0), values.std(axis=0)
         std = np.where(std > 0.0, std, 1.0)
-        return self._point, (values - mean) / std, mean, std
+        return self.point, (values - mean) / std, mean, std
 
     def modelled(self, values: Floats) -> OutcomeTable:
         """Return rows of reward, log price and costs, (n, 2 + C), as outcomes."""
@@ -180,17 +175,12 @@ class ReferenceAgent(ChoosingAgent):
         low, span = points.min(axis=0), np.ptp(points, axis=0)
         return (points - low) / np.where(span > 0, span, 1.0)
 
-    @property
-    def _costs(self) -> int:
-        return self.setting.num_constraints
-
     def _learn(self, points: Ints, values: Floats) -> None:
         np.add.at(self.number, points, 1)
         np.add.at(self._sums, points, values)
-        self._point = np.append(self._point, points)
+        self.point = np.append(self.point, points)
         self._value = np.concatenate([self._value, values])
 
     def _first_point(self, observation: Floats) -> int:
-        """Return the index of the observed context's first point."""
         context = self.setting.context_index(np.asarray(observation)[None])
         return int(context[0]) * self.setting.decisions.num_arms

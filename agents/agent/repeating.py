@@ -52,22 +52,19 @@ class RepeatedArms:
     def action_in(self, now: int, choose: Callable[[Bools], tuple[Ints, Any, Ints]]) -> Any:
         """Return the actions of a round, (B,) or (B, d); `choose` maps free trials, (B,), to new choices.
 
-        It returns their indices, choices and numbers of plays, (n,) each.
+        It returns their indices, (n,), arms (n,) or actions (n, d), and numbers of plays, (n,).
         """
         if self.next_choice <= now:
-            self.begin(now, *choose(self.free(now)))
+            trial, action, plays = choose(self.free(now))
+            if self.action is None:
+                self.action = np.zeros((len(self._until), *action.shape[1:]), dtype=action.dtype)
+            self.action[trial] = action
+            self.end(trial, np.where(plays > 1, now + plays, now))
         return self.action.copy()
 
     def free(self, now: int) -> Bools:
         """Return which trials choose in a round, (B,); none before `next_choice`."""
         return np.asarray(self._until <= now)
-
-    def begin(self, now: int, trial: Ints, action: Any, plays: Ints) -> None:
-        """Record the choices of trials, (n,): arms (n,) or actions (n, d), and numbers of plays, (n,)."""
-        if self.action is None:
-            self.action = np.zeros((len(self._until), *action.shape[1:]), dtype=action.dtype)
-        self.action[trial] = action
-        self._choose_again(trial, np.where(plays > 1, now + plays, now))
 
     def played(self, action: Any) -> None:
         """Record the actions played; a trial that played another arm than its own chooses next."""
@@ -75,13 +72,10 @@ class RepeatedArms:
             return
         other = np.asarray(self.action != action)  # (B,), or (B, d) on a box
         if other.any():
-            self._choose_again(np.flatnonzero(other.reshape(len(other), -1).any(axis=1)), 0)
+            self.end(np.flatnonzero(other.reshape(len(other), -1).any(axis=1)))
 
-    def end(self, trial: Ints | slice = slice(None)) -> None:
-        """Let trials choose again, (n,), because their beliefs were changed."""
-        self._choose_again(trial, 0)
-
-    def _choose_again(self, trial: Ints | slice, round_: int | Ints) -> None:
+    def end(self, trial: Ints | slice = slice(None), round_: int | Ints = 0) -> None:
+        """Let trials choose again, (n,), in some round, by default in the next."""
         self._until[trial] = round_
         self.next_choice = int(self._until.min())
 
@@ -102,32 +96,27 @@ def plays_of(factor: float, noise: Floats, variance: Floats, left: int) -> Ints:
     return np.maximum(plays.astype(np.int64), 1)
 
 
-def require_repeatable(model: Model, rule: Rule, parts: dict[str, Any]) -> None:
-    """Raise an error where the theorem does not cover the repetition of arms."""
+def repeating(model: Model, rule: Rule, parts: dict[str, Any]) -> dict[str, Any]:
+    """Return the parts of an agent that repeats arms: the belief learns an arm's feedback in one step.
+
+    Raise an error where the theorem does not cover the repetition.
+    """
+    if model.repeat <= 1.0:
+        return parts
+    belief, profile = parts.get("belief", Delivered), model.setting.noise_profile
+    restart, objective = parts.get("restart", Never), parts.get("objective", Reward)
+    made = belief.func if isinstance(belief, partial) else belief
+    steady = isinstance(made, type) and issubclass(made, Belief)  # beliefs that forget come from functions
     reasons = {
         "a context may ask for another arm in the next round": model.setting.has_contexts,
         "an arm that comes and goes may be missing in the next round": model.setting.volatile,
         "a rule that draws samples needs a new sample each round": rule.draws,
-        "the index of an arm under constraints changes with its costs": parts.get("objective", Reward)
-        is not Reward,
-        "a restart invalidates the variances from which repeats are counted": parts.get("restart", Never)
-        is not Never,
-        "the number of plays is derived for noise that is equal at all arms": model.setting.noise_profile
-        is not None,
-        "posterior stds grow under a belief that forgets": not _steady(parts.get("belief", Delivered)),
+        "the index of an arm under constraints changes with its costs": objective is not Reward,
+        "a restart invalidates the variances from which repeats are counted": restart is not Never,
+        "the number of plays is derived for noise that is equal at all arms": profile is not None,
+        "posterior stds grow under a belief that forgets": not steady,
     }
     for reason, applies in reasons.items():
-        if model.repeat > 1.0 and applies:
+        if applies:
             raise ArgumentError("repeat", f"must be 1, got {model.repeat:g}: {reason}")
-
-
-def repeating(model: Model, parts: dict[str, Any]) -> dict[str, Any]:
-    """Return the parts of an agent that repeats arms: the belief learns an arm's feedback in one step."""
-    gathers = model.repeat > 1.0 and parts.get("belief", Delivered) is Delivered
-    return {**parts, "belief": Gathered} if gathers else parts
-
-
-def _steady(belief: Any) -> bool:
-    """Return True for a belief class, which weighs plays alike; forgetting beliefs come from functions."""
-    made = belief.func if isinstance(belief, partial) else belief
-    return isinstance(made, type) and issubclass(made, Belief)
+    return {**parts, "belief": Gathered} if belief is Delivered else parts

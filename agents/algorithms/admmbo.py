@@ -55,13 +55,8 @@ class ADMMBO(ArmAgent):
 
     The authors learn length-scales, amplitudes and noise anew before every play, from two values on, and
     divide by the variance in theta. Here these are the published ones; with a `learning` every process learns
-    its own every so many rounds, from its own values in its centre and scale.
-
-    Args:
-        model: of the reward in prior stds, with the number of first plays.
-        assumed: assumptions about the costs.
-        rho, shared: see `admmbo`.
-        steps: plays of each subproblem, (first sweep, later sweeps), the reward's and then the costs'.
+    its own every so many rounds, from its own values in its centre and scale. `steps` are the plays of the
+    reward's and of the costs' subproblems.
     """
 
     def __init__(

@@ -12,8 +12,8 @@ from bandit_envs.problem.setting import Setting
 from ..acquisition.by_name import IMPROVED, UNITLESS, make_rule, own_rule
 from ..acquisition.improvement import INCUMBENTS, MaxWorth, improvable, incumbent_of
 from ..agent.assembly import Agent, TrialList, assemble, each_trial
+from ..agent.assumptions import in_scales_of_first_plays, learnt_separately
 from ..agent.model_ensemble import in_epochs
-from ..agent.separate_learning import in_scales_of_first_plays, learnt_separately
 from ..beliefs.by_name import make_belief
 from ..kernels.amplitude import without_contexts
 from ..model.defaults import ModelOptions

@@ -16,16 +16,14 @@ from ..acquisition.by_name import Always, WithWidth
 from ..acquisition.improvement import MaxWorth
 from ..acquisition.rules import UCB, ExpectedImprovement, Thompson
 from ..agent.assembly import Agent, assemble
+from ..agent.assumptions import in_scales_of_first_plays, learnt_separately
 from ..agent.model_ensemble import in_epochs
-from ..agent.separate_learning import in_scales_of_first_plays, learnt_separately
 from ..beliefs.delivered import Delivered
 from ..beliefs.imputed import Hallucinated
 from ..model.defaults import SharedOptions
 from ..model.units import PerCost, known_per_cost, once_model
-from ..named import made
-from ..objectives.parts import PenalisedParts, each_with_own_noise, require_own_means
-from ..objectives.penalised_parts import ReadingOptions, dual, penalised_parts
-from ..objectives.penalties import PSI, Multiplicative
+from ..objectives.by_name import CONSTRAINTS
+from ..objectives.parts import PenalisedParts, ReadingOptions, each_with_own_noise, require_own_means
 from ..objectives.primal_dual import Feasible
 from ..options import PerTrial
 from ..protocol import handles
@@ -58,12 +56,12 @@ def gp_ucb_noiseless_constraints(
         delta: failure probability of all epochs together.
         gamma: information gain of the width, see `make_gamma`.
     """
-    penalty = Multiplicative(made("psi", psi, PSI, psi_options))
     noise = known_per_cost("constraint_noise_std", setting, options.get("constraint_noise_std"))
     if noise is not None and noise.any():
         words = f"psi of noisy costs is biased (constraint_noise_std={float(noise.max()):g}); take"
         warnings.warn(f"{words} 'gp-ucb-noisy-constraints'", UserWarning, stacklevel=2)
-    parts = penalised_parts(setting, penalty, delta=delta, **options)
+    by_psi = {"psi": psi, "psi_options": psi_options}
+    parts = CONSTRAINTS["multiplicative"](setting, delta, {}, **by_psi, **options)
     return _assemble(parts, inner, gamma, num_trials)
 
 
@@ -87,8 +85,7 @@ def gp_ucb_noisy_constraints(
             in units of f and g. Default 0.5 with `reading="paper"`, else `adaptive_step`.
         inner: "ucb", or "thompson", which here is an extension of the paper.
     """
-    penalty = dual(step, options.get("reading", "default"))
-    parts = penalised_parts(setting, penalty, delta=delta, **options)
+    parts = CONSTRAINTS["dual"](setting, delta, {}, step=step, **options)
     return _assemble(parts, inner, gamma, num_trials)
 
 

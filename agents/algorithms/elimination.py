@@ -247,7 +247,6 @@ class SupKernelUCB(ArmAgent):
                 self.processes[self.stage_of[s]].drop(HERE, x, np.array([self.round - s]))
 
     def _chosen(self, context: Ints, uniform: Floats) -> tuple[int, int]:
-        """Return the arm and the stage that keeps its play."""
         active, narrowest = self.available().copy(), self.model.prior_std / math.sqrt(self.setting.horizon)
         for s, belief in enumerate(self.processes):
             std = belief.std(context)

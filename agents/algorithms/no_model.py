@@ -51,14 +51,6 @@ class Probe(NamedTuple):
         return np.multiply.outer(slope, self.direction)
 
 
-class PlayOutcome(NamedTuple):
-    """Reward and costs of a play."""
-
-    round: int
-    reward: float
-    cost: Floats  # (C,)
-
-
 def _of_discs(prior: PriorUnits) -> PriorUnits:
     return PriorUnits(prior.std / DEVIATION, prior.mean, prior.costs / DEVIATION)
 
@@ -90,7 +82,7 @@ class BanditOCO(BaseAgent):
         self.multiplier = np.zeros(self.setting.num_constraints)  # (C,) lam
         self._probes: dict[int, Probe] = {}  # pending, by their first round // points
         self._prior = self._published
-        self._delivered: list[PlayOutcome] = []  # that no probe has yet
+        self._delivered: list[tuple[int, float, Floats]] = []  # rounds, rewards and costs that no probe has
         self.round = 0
 
     def act(self, observation: Floats) -> Any:
@@ -108,10 +100,10 @@ class BanditOCO(BaseAgent):
     def update(self, observation: Floats, action: Any, reward: Any, info: dict[str, Any]) -> None:
         _, rounds, value, cost = Feedback.arrived(info)
         for i in rounds.argsort():
-            t, known = int(rounds[i]), {outcome.round for outcome in self._delivered}
+            t, known = int(rounds[i]), {t for t, *_ in self._delivered}
             if t // self.points not in self._probes or t in known:
                 raise ValueError(f"feedback must come once and for a round played, got round {t}")
-            self._delivered.append(PlayOutcome(t, float(value[i]), cost[i]))
+            self._delivered.append((t, float(value[i]), cost[i]))
         self._prior = self._found() if self._prior is None else self._prior
         if self._prior is not None:
             self._learn(self._prior)
@@ -119,12 +111,12 @@ class BanditOCO(BaseAgent):
 
     def _found(self) -> PriorUnits | None:
         """The units that the first values tell, if enough have come and differ."""
-        values = np.array([[outcome.reward] for outcome in self._delivered]).reshape(-1, 1)
+        values = np.array([reward for _, reward, _ in self._delivered])[:, None]
         mean, deviation = (float(each[0]) for each in mean_and_std(values, FIRST))
         if deviation == 0.0:
             return None
         known = known_per_cost("constraint_prior_std", self.setting, None)
-        sizes = sizes_of([outcome.cost for outcome in self._delivered]) if known is None else known
+        sizes = sizes_of([cost for *_, cost in self._delivered]) if known is None else known
         return _of_discs(PriorUnits(deviation, mean, sizes))
 
     def _learn(self, prior: PriorUnits) -> None:

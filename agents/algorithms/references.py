@@ -151,7 +151,7 @@ class LinUCB(ReferenceAgent):
         self._features = np.column_stack([np.ones(len(setting.decisions.points)), self.unit_points])
 
     def choose(self, first: int, arms: Ints) -> int:
-        if len(self.delivered[0]) < FEWEST:
+        if len(self.point) < FEWEST:
             return self.unplayed(first, arms)
         fitted, width, std = self._fitted(self._features[first + arms])
         estimated = self.modelled(fitted)
@@ -197,7 +197,7 @@ class ForestAgent(ReferenceAgent):
         self._features = np.round(self.unit_points, DIGITS).astype(np.float32)  # as scikit-learn's own
 
     def choose(self, first: int, arms: Ints) -> int:
-        if self.plays.sum() < self.initial or len(self.delivered[0]) < FEWEST:
+        if self.plays.sum() < self.initial or len(self.point) < FEWEST:
             return self.unplayed(first, arms)
         if len(arms) > CANDIDATES:
             drawn = self.rng.choice(arms, CANDIDATES, replace=False)
@@ -242,7 +242,7 @@ class ForestEI(ForestAgent):
         self.trees = trees
 
     def scores(self, points: Ints) -> Floats:
-        played = np.unique(self.delivered[0])
+        played = np.unique(self.point)
         asked, n = np.concatenate([points, played]), len(points)
         each = [self.tree()(asked) for _ in range(self.trees)]
         excess = np.array([outcomes.excess(self.unit) for outcomes in each])

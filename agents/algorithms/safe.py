@@ -22,7 +22,7 @@ from ..acquisition.by_name import with_width
 from ..acquisition.candidates import Candidates, Rule
 from ..acquisition.rules import UCB
 from ..agent.assembly import Agent, assemble
-from ..agent.separate_learning import learnt_separately
+from ..agent.assumptions import learnt_separately
 from ..beliefs.by_name import make_belief
 from ..beliefs.safety import Safety
 from ..model.model import Model

@@ -16,12 +16,12 @@ from bandit_envs.problem.setting import Setting
 
 from ..acquisition.by_name import make_rule
 from ..agent.assembly import Agent, assemble
-from ..agent.separate_learning import learnt_separately
+from ..agent.assumptions import learnt_separately
 from ..beliefs.by_name import make_belief, make_cost_belief
 from ..model.defaults import least_reward
 from ..model.model import Model
 from ..objectives.parts import PenalisedParts, SeparateModelsOptions
-from ..objectives.penalties import RHO, ConstantPrice, Growing, Infinite, Price
+from ..objectives.penalties import GROWING, RHO, UNLIMITED, Price, Schedule
 from ..objectives.primal_dual import CAP, Dual, primal_dual_parts, rectified_parts
 from ..objectives.separate_models import CostModelSpec
 from ..options import typed
@@ -187,7 +187,7 @@ def config(
         rule: by name, one with a width.
         width: w of the reward's band, a number or what `make_width` takes; default as in the authors' code.
     """
-    parts_of = partial(rectified_parts, schedule=Infinite())
+    parts_of = partial(rectified_parts, schedule=UNLIMITED)
     return with_separate_models(setting, parts_of, num_trials, rule=rule, width=width, **options)
 
 
@@ -203,14 +203,14 @@ def rpol(
     """RPOL: argmax uf - sum_j Q_j [lg_j]^+, Q_{t+1} = max(Q_t + [c_t]^+, sqrt t) (Guo et al. 2023).
 
     A constraint given twice is charged twice, which changes plays; one that is never active changes none.
-    Under delay Q moves with the delivered costs; see `Growing` for our readings. With censored rewards and
+    Under delay Q moves with the delivered costs; see `Schedule` for our readings. With censored rewards and
     costs, `cost_belief="censored"`, it is RPOL under delay, whose regret and violation are
     O((gamma_T / rho_m) (sqrt T + m) + m gamma_T) in a window of m rounds (Guo et al. 2023, Theorem 6).
 
     Args:
         rule, width: see `config`.
     """
-    parts_of = partial(rectified_parts, schedule=Growing())
+    parts_of = partial(rectified_parts, schedule=GROWING)
     return with_separate_models(setting, parts_of, num_trials, rule=rule, width=width, **options)
 
 
@@ -233,5 +233,5 @@ def epbo(
             the theory asks for from memory, violation is linear in time; the authors' code takes 1.
         rule, width: see `config`.
     """
-    parts_of = partial(rectified_parts, schedule=ConstantPrice(rho))
+    parts_of = partial(rectified_parts, schedule=Schedule(rho))
     return with_separate_models(setting, parts_of, num_trials, rule=rule, width=width, **options)

@@ -201,10 +201,7 @@ class Balanced(ModelEnsemble):
     S_j below sqrt(xi / n_j): one side each of K candidates and, as xi grows, of every n_j, hence delta / 2 by
     a union bound. Bands of wrong candidates fail whatever their delta.
 
-    Args:
-        rule_of: see `ModelEnsemble`; the bands are those of delta / 2.
-        is_open: maps t = 1, 2, ... to the candidates in use by then, (K,).
-        delta: probability that the right candidate of the bound is eliminated or its band fails.
+    Bands are those of delta / 2; `is_open` maps t = 1, 2, ... to the candidates in use by then, (K,).
     """
 
     def __init__(
@@ -226,14 +223,14 @@ class Balanced(ModelEnsemble):
 
     def _choose(self, observation: Floats, uniform: Floats) -> tuple[Any, Ints]:
         gain = np.stack([agent.belief.gain for agent in self.agents], axis=1)
-        loss = np.sqrt(self._record.chosen + 1.0) * (self._bound * np.sqrt(gain) + gain)  # regret bounds
+        loss = np.sqrt(self.record.chosen + 1.0) * (self._bound * np.sqrt(gain) + gain)  # regret bounds
         score = np.where(self.open, -loss, -np.inf)
         who = argmax_with_ties(score, TIED * loss.max(axis=1), uniform)
         choosing = np.arange(len(self.agents)) == who[:, None]
         return self._of(who, self._asked(choosing, observation)), who
 
     def _eliminated(self) -> Bools:
-        record, competing = self._record, self.open
+        record, competing = self.record, self.open
         count = np.maximum(record.arrived, 1.0)
         mean, slack = record.value / count, np.sqrt(self._xi(self._delta)[:, None] / count)
         upper = mean + slack + 2.0 * record.promised / count
@@ -256,8 +253,7 @@ class Optimistic(ModelEnsemble):
     `refuted` is true. The structure is that of PE-GP-UCB as far as we remember it (Ziomek et al. 2025); the
     test is ours.
 
-    Bands are those of delta / 2; `delta` bounds the probability that a right prior is eliminated, or its band
-    fails.
+    Bands are those of delta / 2.
     """
 
     def __init__(self, agents: Sequence[GPAgent], rule_of: WithWidth, *, delta: float):
@@ -279,7 +275,7 @@ class Optimistic(ModelEnsemble):
         return self._of(who, actions), who
 
     def _eliminated(self) -> Bools:
-        record = self._record
+        record = self.record
         slack = np.sqrt(self._xi(self._delta / 2.0)[:, None] * record.arrived)
         surprised = np.abs(record.surprise) > record.promised + slack
         nobody = np.logical_not((self.alive & ~surprised).any(axis=1))

@@ -14,13 +14,21 @@ from ..model.model import Model
 from ..model.units import PerCost, once_model
 from ..named import made
 from .base import Reward
-from .parts import FIRST, CostModelOptions, PenalisedParts, each_with_own_noise, require_own_means
-from .penalised_parts import ReadingOptions, dual, penalised_parts
-from .penalties import PSI, RHO, ConstantPrice, Growing, Infinite, Multiplicative, Price, Schedule
+from .parts import (
+    FIRST,
+    CostModelOptions,
+    PenalisedParts,
+    ReadingOptions,
+    each_with_own_noise,
+    require_own_means,
+)
+from .penalised import penalised_parts
+from .penalties import GROWING, PSI, RHO, UNLIMITED, LinearDual, Multiplicative, Price, Schedule
 from .primal_dual import CAP, Dual, Feasible, primal_dual_parts, rectified_parts
 from .safe import SafeModelOptions, safe_parts
 
 Options = dict[str, Any]
+PAPER_STEP = 0.5  # of the dual in the experiments of Algorithm 3
 BY_RULE = "rule"  # the rule reads the beliefs about costs, and nothing changes its scores
 
 
@@ -45,7 +53,7 @@ def _unconstrained(setting: Setting, delta: float, options: Options) -> Penalise
 def _dual(
     setting: Setting, delta: float, options: Options, step: float | None = None, **own: Unpack[ReadingOptions]
 ) -> PenalisedParts:
-    penalty = dual(step, own.get("reading", "default"))
+    penalty = LinearDual(PAPER_STEP if step is None and own.get("reading") == "paper" else step)
     return penalised_parts(setting, penalty, delta=delta, **own, **options)
 
 
@@ -70,7 +78,7 @@ def _rectified(
 def _epbo(
     setting: Setting, delta: float, options: Options, rho: Price = RHO, **own: Unpack[CostModelOptions]
 ) -> PenalisedParts:
-    return rectified_parts(setting, ConstantPrice(rho), delta=delta, **own, **options)
+    return rectified_parts(setting, Schedule(rho), delta=delta, **own, **options)
 
 
 def _pdcbo(
@@ -119,8 +127,8 @@ CONSTRAINTS: dict[str, Callable[..., PenalisedParts]] = {
     "none": _unconstrained,
     "dual": _dual,
     "multiplicative": _multiplicative,
-    "config": partial(_rectified, Infinite()),
-    "rpol": partial(_rectified, Growing()),
+    "config": partial(_rectified, UNLIMITED),
+    "rpol": partial(_rectified, GROWING),
     "epbo": _epbo,
     "pdcbo": _pdcbo,
     "ckb": _ckb,

@@ -9,8 +9,7 @@ import numpy as np
 
 from bandit_envs.basics.types import Bools, Floats, Ints
 
-from ..model.model import Model
-from ..model.units import PriorUnits, Units, mean_and_std
+from ..model.units import Units, mean_and_std
 from ..posteriors import SufficientStatistics
 
 FEWEST = 2  # values that a scale is estimated from
@@ -129,13 +128,11 @@ class FirstPlays:
         told = deviation > 0
         return Units(np.where(told, mean, weight @ self.prior), np.where(told, deviation, 1.0))
 
+    def of_each(self) -> Units:
+        """Return mean and std of each quantity, the prior's and 1 where they are unknown, (B, K) each."""
+        each = [self.units(np.tile(one, (len(self.values), 1))) for one in np.eye(len(self.prior))]
+        return Units(*(np.stack(column, axis=1) for column in zip(*each, strict=True)))
+
     def spread(self) -> Floats:
-        """Return the std of each quantity, 1 where it is unknown, (B, K)."""
-        quantities = np.eye(len(self.prior))
-        each = [self.units(np.tile(one, (len(self.values), 1))).scale for one in quantities]
-        return np.stack(each, axis=1)
-
-
-def first_plays_of(model: Model, prior: PriorUnits, num_trials: int) -> FirstPlays:
-    """Return the empty store of rewards and costs of a model's uniform plays."""
-    return FirstPlays(num_trials, len(prior.centres), model.initial, prior.centres)
+        """Return the std of each quantity, (B, K)."""
+        return self.of_each().scale

@@ -40,6 +40,48 @@ class CostOptions(SharedOptions, total=False):
     """
 
 
+class PenalisedOptions(CostOptions, total=False):
+    """Options of agents that keep long-term constraints; `prior_mean` is left out.
+
+    `refit_every` learns a kernel k_l of the objective and its noise at the ends of epochs, once in so many
+    rounds, which the paper allows; `rkhs_bound` is B in units of the scaled objective, default 2, which suits
+    `reuse` and IGP-UCB; with `reuse=False` or Thompson sampling 1 is better. Other defaults are those of
+    `reading="default"`.
+    """
+
+    reuse: bool
+    """Compute the values of all past plays anew under the new multipliers, instead of the paper's fresh
+    posterior in every epoch; default True."""
+    models: str
+    """"penalised" (one of the objective, as in the paper, the default) or "separate" (one of f and one of
+    each g, combined optimistically; they begin no epoch afresh)."""
+    standardize: bool
+    """Centre and scale the objective by its uniform first plays, and take rewards and costs in prior
+    deviations; default True. False is the paper: f - sum_j kappa_j h_j in its own units, under the prior that
+    the setting publishes."""
+    incumbent_first: bool
+    """With `reuse=False`, begin an epoch at the last epoch's best mean; default True."""
+    initial: int | None
+    """The number of uniform first plays; default None: 5, or all of a shorter epoch."""
+    centre: Values | None
+    """m, the prior mean of the weighted objective w0 f - sum_j w_j h_j, in its unit; with separate models of
+    f and of each g, 1 + C numbers. Default None: what the first plays say."""
+    scale: Values | None
+    """s, the prior standard deviation of the same; default None: what the first plays say."""
+    noise_variance: float | None
+    """Lambda, in units of the scaled objective, at least 1e-10; default None: 0.01, and without `standardize`
+    that of the reward. With separate models it is the reward's, see `SeparateModelsOptions`."""
+
+
+class ReadingOptions(PenalisedOptions, total=False):
+    """Options of agents that follow the paper or depart from it, which override what the reading says."""
+
+    reading: str
+    """"paper" plays the pseudocode's argmax; default "default", see `penalised_parts` for what it changes."""
+    epoch: int
+    """Rounds S between two updates of the multipliers; default 20."""
+
+
 class PenalisedParts(NamedTuple):
     """Parts of an agent that keeps constraints."""
 

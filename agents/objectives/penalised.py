@@ -2,24 +2,55 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
+from functools import partial
+from typing import Annotated, Any, Unpack
 
 import numpy as np
 
+from bandit_envs.basics.arguments import require_choice, require_integer
+from bandit_envs.basics.options import count
 from bandit_envs.basics.types import Floats, Ints
+from bandit_envs.problem.setting import Setting
 
 from ..beliefs.points import Points
+from ..model.defaults import NOISE_FLOOR, ModelOptions, SharedOptions
 from ..model.model import Model
 from ..model.rounds import Delivery
-from ..model.units import PriorUnits, Units
-from ..options import require_costs
+from ..model.units import PerCost, PriorUnits, Units, centred_model, known_per_cost
+from ..named import chosen
+from ..options import Delta, require_costs, require_left_out, typed
 from ..posteriors import SufficientStatistics
 from .base import NOTHING, Band, Objective, Revision
-from .first_plays import GivenUnits, Ledger, first_plays_of
-from .penalties import Multipliers, Penalty, Weights
-from .separate_models import CostModelSpec, SeparateModels
+from .first_plays import FirstPlays, GivenUnits, Ledger, Values
+from .parts import (
+    BOUND,
+    FIRST,
+    NOISE_VARIANCE,
+    PenalisedOptions,
+    PenalisedParts,
+    in_prior_stds,
+    require_own_means,
+    with_equal_noise,
+)
+from .penalties import Multipliers, Penalty
+from .separate_models import IMPROVED, CostModelSpec, SeparateModels
 
 LEAST_SCALE = 1e-150  # below it values could overflow; multipliers are useless long before
+EPOCH = 20
+
+READINGS: dict[str, dict[str, Any]] = {
+    "default": {},
+    "paper": {
+        "reuse": False,
+        "models": "penalised",
+        "standardize": False,
+        "incumbent_first": False,
+        "initial": 1,
+        "centre": 0.0,
+    },
+}
 
 
 class Penalised(Objective):
@@ -50,7 +81,7 @@ class Penalised(Objective):
     ):
         num_constraints = model.setting.num_constraints
         self.multipliers = Multipliers(penalty, num_trials, num_constraints, epoch)
-        self.first_plays = first_plays_of(model, prior, num_trials)
+        self.first_plays = FirstPlays(num_trials, len(prior.centres), model.initial, prior.centres)
         self.reward_noise = model.noise_std
         self.cost_noise = np.reshape(model.noise_std, (-1, 1)) if cost_noise is None else cost_noise
         self.reuse, self.given, self.prior = reuse, given, prior
@@ -60,26 +91,18 @@ class Penalised(Objective):
         size = model.gram.size  # on a box the played points, at first none
         self.ledger = Ledger(num_trials, 1 + num_constraints, size)  # of rewards and transformed costs
 
-    @property
-    def weights(self) -> Weights:
-        """w0 and w of this epoch."""
-        return self.multipliers.weights
-
     def begin(self) -> Revision:
         return Revision(self._noise())
 
     def values(self, trial: Ints, reward: Floats, cost: Floats) -> Floats:
         require_costs(cost, self.multipliers.value.shape[1])
-        (reward,), cost = self.prior.of(reward), self.prior.of_costs(cost)
-        h = self.multipliers.penalty.transform(cost)
-        value = self.weights.reward[trial] * reward - (self.weights.cost[trial] * h).sum(axis=1)
+        weights, outcome = self.multipliers.weights, self._outcome(reward, self.prior.of_costs(cost))
+        value = weights.reward[trial] * outcome[:, 0] - (weights.cost[trial] * outcome[:, 1:]).sum(axis=1)
         return (value - self.centre[trial]) / self.scale[trial]
 
     def receive(self, delivery: Delivery) -> None:
-        trial = delivery.trial
-        (reward,), cost = self.prior.of(delivery.reward), self.prior.of_costs(delivery.cost)
-        h = self.multipliers.penalty.transform(cost)
-        outcome = np.column_stack([reward, h])
+        trial, cost = delivery.trial, self.prior.of_costs(delivery.cost)
+        outcome = self._outcome(delivery.reward, cost)
         self.ledger.add(trial, delivery.point, outcome)
         self.multipliers.add(trial, cost)
         self.first_plays.add(trial, delivery.round, outcome)
@@ -112,22 +135,26 @@ class Penalised(Objective):
         self.centre, self.scale = self._unknown.where(begun, Units(self.centre, self.scale))
         self.ledger.forget(trial)
 
+    def _outcome(self, reward: Floats, cost: Floats) -> Floats:
+        """Return f, and each h of costs in units, (n,) and (n, C) -> (n, 1 + C)."""
+        return np.column_stack([*self.prior.of(reward), self.multipliers.penalty.transform(cost)])
+
     def _units(self) -> Units:
-        weight = np.column_stack([self.weights.reward, -self.weights.cost])
+        weights = self.multipliers.weights
+        weight = np.column_stack([weights.reward, -weights.cost])
         if self.standardize:
             return self.given.completed_by(self.first_plays.units(weight))
-        literal = np.maximum(self.weights.reward, LEAST_SCALE)
+        literal = np.maximum(weights.reward, LEAST_SCALE)
         return self.given.completed_by(Units(weight @ self.first_plays.prior, literal))
 
     def _noise(self) -> Floats:
-        noise_std = self.multipliers.penalty.noise_std
-        noise = noise_std(self.multipliers.value, self.reward_noise, self.cost_noise)
-        return self.weights.reward * noise / self.scale
+        kappa = self.multipliers
+        noise = kappa.penalty.noise_std(kappa.value, self.reward_noise, self.cost_noise)
+        return kappa.weights.reward * noise / self.scale
 
     def _delivered_plays(self, trial: int, point: Ints) -> SufficientStatistics:
-        """Return delivered plays of a trial's points, (u,), and the sums of their scaled values."""
-        weight = np.append(self.weights.reward[trial], -self.weights.cost[trial])
-        scale = self.scale[trial]
+        weights, scale = self.multipliers.weights, self.scale[trial]
+        weight = np.append(weights.reward[trial], -weights.cost[trial])
         return self.ledger.weighted(trial, point, weight / scale, self.centre[trial] / scale)
 
 
@@ -158,3 +185,86 @@ class PenalisedModels(SeparateModels):
     def forget(self, trial: Ints, rounds: int) -> None:
         self.multipliers.forget(trial)
         super().forget(trial, rounds)
+
+
+def penalised_parts(
+    setting: Setting,
+    penalty: Penalty,
+    *,
+    reading: str = "default",
+    epoch: int = EPOCH,
+    delta: float = 0.1,
+    **options: Unpack[PenalisedOptions],
+) -> PenalisedParts:
+    """Return the parts of an agent that models f - sum_j kappa_j h_j and moves kappa once an epoch.
+
+    Args:
+        penalty: defines how costs enter, and how their multipliers move.
+        reading: "paper" plays the argmax of the pseudocode: every epoch begins with a fresh GP(0, k) of the
+            objective itself, neither divided by 1 + sum_j kappa_j nor centred nor scaled, with the same k, B
+            and lambda; its first play is uniform, because all arms tie; multipliers, psi and step are in the
+            units of f and g, and the step of the dual is the experiments' 0.5. "default" takes the defaults
+            of `PenalisedOptions`, divides the objective by 1 + sum_j kappa_j, and steps by `adaptive_step`.
+        epoch, delta: see `parts_of`.
+    """
+    taken: Any = {**chosen("reading", reading, READINGS), **options}
+    separate, given = taken.get("models") == "separate", {"reuse": True, "incumbent_first": True, **options}
+    if separate:
+        where, remedy = "with separate models, which are never fresh", 'take models="penalised"'
+        require_left_out("reuse", given["reuse"], True, where, remedy)
+    if separate or taken.get("reuse", True):
+        where = "where epochs do not begin with a fresh posterior"
+        require_left_out("incumbent_first", given["incumbent_first"], True, where, "take reuse=False")
+    return parts_of(setting, penalty, epoch=epoch, delta=delta, **taken)
+
+
+@typed
+def parts_of(
+    setting: Setting,
+    penalty: Penalty,
+    *,
+    epoch: Annotated[int, count("it is the number of rounds S between two updates")] = EPOCH,
+    reuse: bool = True,
+    delta: Delta = 0.1,
+    models: str = "penalised",
+    standardize: bool = True,
+    incumbent_first: bool = True,
+    initial: int | None = None,
+    centre: Values | None = None,
+    scale: Values | None = None,
+    constraint_prior_std: PerCost | None = None,
+    constraint_noise_std: PerCost | None = None,
+    noise_variance: float | None = None,
+    **options: Unpack[SharedOptions],
+) -> PenalisedParts:
+    """Return the parts of the default reading, with changes by the options; S and delta as for an agent."""
+    require_choice("models", models, ("penalised", "separate"))
+    separate = models == "separate"
+    initial = min(FIRST, epoch) if initial is None else initial
+    require_integer("initial", initial, 0, "it is the number of uniform first plays")
+    if initial > epoch:
+        raise ValueError(f"initial must lie in 0..epoch = {epoch}, got {initial}")
+    if separate:
+        require_own_means(options)
+    given = GivenUnits(centre, scale)
+    given.require(1 + setting.num_constraints if separate else 1)
+    taken: ModelOptions = {"rkhs_bound": BOUND, **options, "initial": initial}
+    if not standardize:
+        taken["noise_variance"] = noise_variance
+    # Of reward and costs together the noise differs otherwise: R, the largest std, bounds it.
+    model = centred_model(with_equal_noise(setting), **taken)
+    stds = constraint_prior_std if standardize else 1.0
+    prior = PriorUnits.of_setting(setting, model.prior_std if standardize else 1.0, stds)
+    cost_noise = prior.of_costs(known_per_cost("constraint_noise_std", setting, constraint_noise_std))
+    if standardize:
+        model = in_prior_stds(model, NOISE_VARIANCE if noise_variance is None else noise_variance)
+    share = delta / (penalty.union * math.ceil(setting.horizon / epoch))
+    given = given.in_units(prior.each if separate else prior.std)
+    units: dict[str, Any] = {"standardize": standardize, "given": given, "prior": prior}
+    if separate:
+        least = None if standardize else NOISE_FLOOR * model.prior_std**2
+        assumed = CostModelSpec(**units, noise=cost_noise, least=least, width=IMPROVED, delta=share)
+        made = partial(PenalisedModels, penalty=penalty, epoch=epoch, assumed=assumed)
+        return PenalisedParts(model, made, share, separate=True)
+    made = partial(Penalised, penalty=penalty, epoch=epoch, cost_noise=cost_noise, reuse=reuse, **units)
+    return PenalisedParts(model, made, share, None if reuse else incumbent_first)

@@ -198,42 +198,28 @@ def adaptive_step(spread: Floats, size: Floats) -> Floats:
     return spread[:, :1] / cost / np.hypot(cost, size)
 
 
+@dataclass(frozen=True)
 class Schedule:
-    """Schedule of one Q a trial and constraint, Q_1 = `first`."""
+    """One Q a trial and constraint, Q_1 = `first`, in prior stds of the reward per prior std of a cost.
+
+    An infinite one lets no arm be played that cannot be feasible (CONFIG, Xu et al. 2023); the theory
+    [memory] of a constant rho (EPBO, Lu & Paulson 2022) needs it above all optimal multipliers. One that
+    `grows` is Q_{t+1} = max(Q_t + [c_t]^+, sqrt t), Q_1 = 1 (RPOL, Guo et al. 2023). The paper has one
+    constraint and no delay: one Q for each constraint, and the sum of costs delivered in one round, are our
+    readings. Noise alone makes Q grow linearly on the border, where RPOL becomes CONFIG.
+    """
 
     first: float
+    grows: bool = False
 
     def moved(self, charge: Floats, violation: Floats, t: Ints) -> Floats:
-        """Return Q_{t+1} from Q_t, (B, C) each; by default Q_t.
+        """Return Q_{t+1} from Q_t, (B, C) each.
 
         Args:
             violation: [c]^+ of the costs delivered in the round, summed.
             t: rounds since the trial's start or restart, (B, 1).
         """
-        return charge
+        return np.maximum(charge + violation, np.sqrt(t)) if self.grows else charge
 
 
-class Infinite(Schedule):
-    """Q_t = infinity: no arm is played that cannot be feasible (CONFIG, Xu et al. 2023)."""
-
-    first = np.inf
-
-
-@dataclass(frozen=True)
-class ConstantPrice(Checked, Schedule):
-    """Q_t = rho (EPBO, Lu & Paulson 2022); its theory [memory] needs rho above all optimal multipliers."""
-
-    first: Price = RHO  # in prior stds of the reward per prior std of a cost
-
-
-class Growing(Schedule):
-    """Q_1 = 1, Q_{t+1} = max(Q_t + [c_t]^+, sqrt t) (RPOL, Guo et al. 2023).
-
-    The paper has one constraint and no delay: one Q for each constraint, and the sum of costs delivered in
-    one round, are our readings. Noise alone makes Q grow linearly on the border, where RPOL becomes CONFIG.
-    """
-
-    first = 1.0
-
-    def moved(self, charge: Floats, violation: Floats, t: Ints) -> Floats:
-        return np.maximum(charge + violation, np.sqrt(t))
+UNLIMITED, GROWING = Schedule(np.inf), Schedule(1.0, grows=True)

@@ -235,9 +235,6 @@ class Feasible(SeparateModels):
         reward = replace(self._model, noise_variance=self.reward_noise_at(scale))
         return self._assumed.models(reward, scale)
 
-    def observe(self, trial: Ints, cost: Floats) -> None:
-        """Do nothing: costs enter by their models alone."""
-
     def move(self, rounds: int) -> Bools:
         before, self._delivered = self._delivered, self.first_plays.delivered
         return self._delivered > before

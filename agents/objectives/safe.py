@@ -74,8 +74,10 @@ class SafeSpec(NamedTuple):
             return ByNeighbours(seed, points, slopes)
         given = self.cost_noise_bound
         known = setting.constraint_noise_bound if given is None else given
-        noise = DEVIATIONS * assumed.noise_beside(model) if known is None else prior.of_costs(known)
-        return ByPlays(seed, points, slopes, noise)
+        if known is not None:
+            return ByPlays(seed, points, slopes, prior.of_costs(known))
+        std = np.reshape(model.noise_std, (-1, 1)) if assumed.noise is None else assumed.noise
+        return ByPlays(seed, points, slopes, DEVIATIONS * std)
 
     def _slopes(self, setting: Setting, prior: PriorUnits) -> Floats:
         remedy = "make the environment with safe_seed=True and its model published, or give a bound on the "

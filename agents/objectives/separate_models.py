@@ -27,7 +27,7 @@ from ..posteriors import SufficientStatistics
 from ..widths.base import Width
 from ..widths.by_name import improved_width, make_width
 from .base import NOTHING, Band, Objective, Revision
-from .first_plays import GivenUnits, Ledger, first_plays_of
+from .first_plays import FirstPlays, GivenUnits, Ledger
 
 IMPROVED = "improved"  # the width of IGP-UCB
 LOOK = 20  # rounds between two estimates of scales while first plays may be delivered late
@@ -59,10 +59,6 @@ class CostModelSpec:
             replace(reward, noise_std=std, noise_variance=np.maximum(np.square(std), least)) for std in stds
         ]
 
-    def noise_beside(self, reward: Model) -> Floats:
-        """Return R of the costs in prior stds, (C,); where it is withheld, the reward's, (B, 1)."""
-        return np.reshape(reward.noise_std, (-1, 1)) if self.noise is None else self.noise
-
     def width_of(self, cost: Model) -> Width:
         """Return the width of a cost's band."""
         if is_name(self.width, IMPROVED):
@@ -78,8 +74,9 @@ class SeparateModels(Objective):
     """
 
     def __init__(self, model: Model, num_trials: int, assumed: CostModelSpec):
-        self.first_plays = first_plays_of(model, assumed.prior, num_trials)
         self.given, self.prior = assumed.given, assumed.prior
+        centres = self.prior.centres
+        self.first_plays = FirstPlays(num_trials, len(centres), model.initial, centres)
         self.standardize = assumed.standardize
         self.reward_noise = model.noise_std
         num_constraints = model.setting.num_constraints
@@ -153,7 +150,6 @@ class SeparateModels(Objective):
             belief.condition(now, rows.undelivered, clock)
         super().condition(now, rows, clock)
 
-    @abc.abstractmethod
     def observe(self, trial: Ints, cost: Floats) -> None:
         """Record delivered costs, (n,) and (n, C) in prior stds."""
 
@@ -211,10 +207,16 @@ class SeparateModels(Objective):
         return Revision(self._noise())
 
     def end_round(self, rounds: int) -> Revision:
-        """Change how costs enter, and estimate scales again while first plays may be delivered late."""
         self._rounds, looked = rounds, self.move(rounds)
         moved = self.first_plays.end_with(rounds) | looked
-        return self._rescaled(moved) if moved.any() else NOTHING
+        if not moved.any():
+            return NOTHING
+        self._take(self._units().where(moved, Units(self.centre, self.scale)))
+        self._based_on[moved] = self.first_plays.delivered[moved]
+        trials = moved.nonzero()[0]
+        for k, belief in enumerate(self.costs, start=1):
+            belief.revalue(trials, partial(self._delivered_plays, k))
+        return Revision(self._noise(), trials, partial(self._delivered_plays, 0))
 
     def forget(self, trial: Ints, rounds: int) -> None:
         self.first_plays.forget(trial, rounds)
@@ -230,7 +232,6 @@ class SeparateModels(Objective):
         return np.where(t[:, None] <= self.first_plays.count, scores, combined)  # first plays are uniform
 
     def _noise(self) -> Floats:
-        """Return R of the scaled reward, (B,)."""
         return self.reward_noise / self.scale[:, 0]
 
     def _take(self, units: Units) -> None:
@@ -242,21 +243,10 @@ class SeparateModels(Objective):
                 belief.remodel(cost)
 
     def _units(self) -> Units:
-        num_trials, quantities = self.first_plays.values.shape[:2]
-        if not self.standardize:
-            centre = np.tile(self.first_plays.prior, (num_trials, 1))
-            return self.given.completed_by(Units(centre, np.ones_like(centre)))
-        each = np.repeat(np.eye(quantities)[:, None], num_trials, axis=1)
-        columns = zip(*map(self.first_plays.units, each), strict=True)
-        return self.given.completed_by(Units(*(np.stack(column, axis=1) for column in columns)))
-
-    def _rescaled(self, moved: Bools) -> Revision:
-        self._take(self._units().where(moved, Units(self.centre, self.scale)))
-        self._based_on[moved] = self.first_plays.delivered[moved]
-        trials = moved.nonzero()[0]
-        for k, belief in enumerate(self.costs, start=1):
-            belief.revalue(trials, partial(self._delivered_plays, k))
-        return Revision(self._noise(), trials, partial(self._delivered_plays, 0))
+        if self.standardize:
+            return self.given.completed_by(self.first_plays.of_each())
+        centre = np.tile(self.first_plays.prior, (len(self.first_plays.values), 1))
+        return self.given.completed_by(Units(centre, np.ones_like(centre)))
 
     def _delivered_plays(self, quantity: int, trial: int, point: Ints) -> SufficientStatistics:
         """Return delivered plays of a trial's points, (u,), and the sums of a quantity's scaled values."""

@@ -162,7 +162,7 @@ class CalibratedAlarm:
         for noise in np.broadcast_to(np.asarray(chosen, dtype=np.float64), num_trials).tolist():
             options = {**self._test(noise), "theta": self._threshold(noise)}
             each.append({name: value for name, value in options.items() if value is not None})
-        return OnAlarm(model, num_trials, observed=self.observed, each=each)
+        return OnAlarm(model, observed=self.observed, each=each)
 
     def of_trial(self, trial: int) -> CalibratedAlarm:
         """Return the builder for one trial of a batch; a theta is one number a response, not one a trial."""
@@ -185,9 +185,8 @@ class CalibratedAlarm:
         unknown = [share * self.observed.prior_std for share in UNKNOWN_NOISE]
         prior = PriorUnits.of_setting(setting, self.observed.prior_std)
         stds = known_per_cost("constraint_noise_std", setting, None)
-        costs = (
-            [] if stds is None else (stds * prior.beside_reward).tolist()
-        )  # as if they varied like rewards
+        # As if costs varied like rewards.
+        costs = [] if stds is None else (stds * prior.beside_reward).tolist()
         known = [max([noise, *costs])]
         gram, samples = representative_gram(self.observed), uniform_rounds(setting.horizon, self.xi_squared)
         given = max(samples, 2), self.false_alarm_rate / (1 + setting.num_constraints)

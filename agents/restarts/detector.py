@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.stats import qmc
-from sklearn.gaussian_process.kernels import Kernel
 
 from bandit_envs.basics.arguments import (
     require_integer,
@@ -27,7 +26,6 @@ from ..model.units import PriorUnits
 from ..options import PerTrial
 from .tails import (
     CROSS_VALIDATED,
-    PAPER_VOLUME,
     Covariates,
     FeatureCovariates,
     Indexed,
@@ -57,16 +55,15 @@ class ChangePointDetector:
     mean. Call `reset` after an alarm.
 
     Args:
-        covariates: `FeatureCovariates` or `Indexed`; see `on_features` and `on_points`.
+        covariates: `FeatureCovariates` or `Indexed`; see `on_points`.
         num_responses: q, each with its own threshold.
-        volume: the measure of the set of covariates.
         centred: True, where the prior mean is unknown, subtracts from responses the mean of each test's 2n
             samples; one for all, or one a response (q,).
         scaled: True, where the scale is unknown, divides statistics by the mean square of the samples so far;
             theta is then for responses of mean square 1.
         ridge: c of rho_n, default by the reading; "cross-validated" estimates it from the samples, of all
             responses together, at 8, 16, 32, ... since the last reset.
-        **options: of `TestRates.of`: smoothness, theta, reading, variance.
+        **options: of `TestRates.of`: theta, reading.
     """
 
     alarm: Alarm | None  # of the latest sample
@@ -76,7 +73,6 @@ class ChangePointDetector:
         self,
         covariates: Covariates,
         num_responses: int = 1,
-        volume: float = PAPER_VOLUME,
         centred: bool | Sequence[bool] = False,
         ridge: float | str | None = None,
         scaled: bool = False,
@@ -84,25 +80,19 @@ class ChangePointDetector:
     ):
         require_integer("num_responses", num_responses, 1, "each response is tested")
         self._chooses_ridge = ridge == CROSS_VALIDATED
-        own_ridge = None if self._chooses_ridge else ridge
-        options = {"variance": covariates.variance, "ridge": own_ridge, **options}
-        self._first_rates = TestRates.of(covariates.kernel, covariates.dim, volume=volume, **options)
-        self.rates = self._first_rates
+        given = {"variance": covariates.variance, "ridge": None if self._chooses_ridge else ridge}
+        self.rates = TestRates.of(covariates.kernel, covariates.dim, **given, **options)
+        self._first_rates = self.rates
         if np.size(self.rates.theta) not in (1, num_responses):
             raise ValueError(f"theta must be one number or {num_responses}, got {self.rates.theta}")
         self.num_responses = num_responses
-        given = np.asarray(centred)
-        if given.dtype != bool or given.shape not in ((), (num_responses,)):
+        switches = np.asarray(centred)
+        if switches.dtype != bool or switches.shape not in ((), (num_responses,)):
             raise ValueError(f"centred must be True, False or {num_responses} of them, got {centred!r}")
-        switches = np.broadcast_to(given, num_responses)
-        self._tails = Tails(covariates, self.rates, num_responses, volume, switches, scaled)
+        each = np.broadcast_to(switches, num_responses)
+        self._tails = Tails(covariates, self.rates, num_responses, each, scaled)
         self._time: list[float] = []  # of each sample, ascending
         self.reset()
-
-    @classmethod
-    def on_features(cls, kernel: Kernel, nodes: Floats, **options: Any) -> ChangePointDetector:
-        """Return a detector of feature vectors, which compares functions at evenly spread nodes, (N, d)."""
-        return cls(FeatureCovariates(kernel, nodes), **options)
 
     @classmethod
     def on_points(cls, gram: Gram, **options: Any) -> ChangePointDetector:
@@ -151,24 +141,6 @@ class ChangePointDetector:
         self.alarm, self.latest = None, np.empty((0, self.num_responses))
 
 
-class Found(NamedTuple):
-    """Change in a sequence: before the sample that raised the alarm and among its tail's 2n samples."""
-
-    sample: int  # index of the sample that raised the alarm
-    alarm: Alarm
-
-
-def detect(detector: ChangePointDetector, x: Iterable[Any], y: Iterable[Any]) -> list[Found]:
-    """Find the changes in a sequence in temporal order; the detector is reset first, and after each."""
-    detector.reset()
-    found = []
-    for i, (where, what) in enumerate(zip(x, y, strict=True)):
-        if detector.append(where, what) and detector.alarm is not None:
-            found.append(Found(i, detector.alarm))
-            detector.reset()
-    return found
-
-
 class Places:
     """Builder of an agent's detectors, and conversion of plays to their samples."""
 
@@ -181,7 +153,7 @@ class Places:
         if not self._model.setting.continuous:
             return ChangePointDetector.on_points(self.observed.gram, **options)
         nodes = box_nodes(self.observed.setting)
-        return ChangePointDetector.on_features(self.observed.kernel, nodes, **options)
+        return ChangePointDetector(FeatureCovariates(self.observed.kernel, nodes), **options)
 
     def covariates(self, point: Ints) -> list[Any]:
         """Return the covariates of plays, (n,)."""

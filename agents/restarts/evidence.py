@@ -46,11 +46,8 @@ class Evidence:
     alarm at M_n >= G / delta keeps delta at each level, since P(M_n >= c for any n) <= 1 / c is a mean over
     them.
 
-    Args:
-        horizon: T, with which w_s = step / T; None for any number of plays, w_s = step^2 / (s (s + step)).
-        step: plays between starts.
-        false_alarm_rate: delta, the probability of any false alarm until the next restart, at each scale.
-        scales: factors of the noise std, G.
+    With T, the `horizon`, w_s = step / T; without, for any number of plays, w_s = step^2 / (s (s + step)).
+    The `false_alarm_rate` delta is of the time until the next restart; `scales` multiply the noise std.
     """
 
     def __init__(
@@ -163,11 +160,8 @@ class Archive:
 
     O(G k^2) a value for each archived segment that may still return, and at an alarm for each value in it.
 
-    Args:
-        make_watch: builds the detector of the next change.
-        false_alarm_rate: delta, the probability that any segment is reused in a segment with a new function,
-            at each scale.
-        scales: factors of the noise std, G.
+    `make_watch` builds the detector of the next change; the `false_alarm_rate` delta is the probability that
+    any segment is reused in a segment with a new function, at each of the `scales` of the noise std.
     """
 
     def __init__(

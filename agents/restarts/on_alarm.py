@@ -66,27 +66,17 @@ def uniform_rounds(rounds: int, xi_squared: float = PAPER_XI_SQUARED) -> int:
 class OnAlarm(Restart):
     """Restart by the change-point detector, when the reward or a cost has changed.
 
-    `observed` is the model of the reward, for agents whose own is of an objective derived from it. The
-    options `each` of B trials come before those of all; "theta" determines the rate of false alarms.
+    `observed` is the model of the reward, for agents whose own is of an objective derived from it, and `each`
+    the options of each trial's detector; "theta" determines the rate of false alarms.
     """
 
-    def __init__(
-        self,
-        model: Model,
-        num_trials: int,
-        *,
-        observed: Model | None = None,
-        each: Sequence[Mapping[str, Any]] | None = None,
-        **options: Any,
-    ):
-        self.places = Places(model, observed or model)
+    def __init__(self, model: Model, *, observed: Model, each: Sequence[Mapping[str, Any]]):
+        self.places = Places(model, observed)
         costs = model.setting.num_constraints  # of unknown prior mean
-        centred = [not self.places.observed.mean_is_known] + [True] * costs
-        options = {"num_responses": 1 + costs, "centred": centred, **options}
-        own = [{}] * num_trials if each is None else each
-        self.detectors = [self.places.detector(**{**options, **more}) for more in own]
-        self.alarms = self._alarms = [list[int]() for _ in range(num_trials)]
-        self._alarmed = np.zeros(num_trials, dtype=bool)
+        options = {"num_responses": 1 + costs, "centred": [not observed.mean_is_known] + [True] * costs}
+        self.detectors = [self.places.detector(**options, **own) for own in each]
+        self.alarms = self._alarms = [list[int]() for _ in each]
+        self._alarmed = np.zeros(len(each), dtype=bool)
 
     def receive(self, delivery: Delivery) -> None:
         trial, rounds = delivery.trial.tolist(), delivery.round.tolist()
@@ -175,10 +165,9 @@ class InOrder(Restart):
         num_trials: int,
         *,
         watch: Callable[[ValueModel], Watch],
-        observed: Model | None = None,
+        observed: Model,
         archive: Callable[[ValueModel], Archive] | None = None,
     ):
-        observed = observed or model
         self.places, self._late = Places(model, observed), model.setting.max_delay
         self._weights = profile_weights(model.setting)
         noise = np.broadcast_to(observed.noise_std, num_trials)

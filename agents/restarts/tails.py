@@ -5,7 +5,7 @@ For the last 2n samples, mu_1 is the ridge regression of the first n and mu_2 of
     mu(x) = sum_i w_i k(x_i, x),    w = (K + n rho_n I)^-1 y,
 
 and the statistic is the integral of (mu_1 - mu_2)^2 (Avanesov 2020, Algorithm 1). With the weights of both
-halves in one vector a = (w_1, -w_2) and H_ij = volume / N sum_x k(x_i, x) k(x_j, x) it is a'Ha. Responses
+halves in one vector a = (w_1, -w_2) and H_ij = 5 / N sum_x k(x_i, x) k(x_j, x) it is a'Ha. Responses
 whose level is unknown are centred: y less the mean of the 2n, in which the weights are linear. A centred
 statistic is smaller on average: it raises fewer false alarms, and finds changes later. Where their scale is
 unknown, statistics are divided by their mean square (centred: their variance) in all samples.
@@ -13,7 +13,6 @@ unknown, statistics are divided by their mean square (centred: their variance) i
 
 from __future__ import annotations
 
-import abc
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -23,7 +22,7 @@ import numpy as np
 from scipy.linalg import get_lapack_funcs
 from sklearn.gaussian_process.kernels import Kernel
 
-from bandit_envs.basics.arguments import is_integer, require, require_choice, require_positive
+from bandit_envs.basics.arguments import is_integer, require_choice
 from bandit_envs.basics.options import Checked, not_negative, positive
 from bandit_envs.basics.types import Bools, Floats, Ints
 from bandit_envs.kernels.gram import Gram
@@ -37,23 +36,11 @@ ROUNDING = 1e-24  # of a variance, in mean squares
 FIRST_CAPACITY = 64  # samples; doubled whenever they are full
 
 
-class Covariates(abc.ABC):
-    """Covariances of samples with each other and with the N nodes over which functions are compared.
+class Indexed:
+    """Covariates that are indices of the points of a `Gram`: the N nodes where functions are compared.
 
     `variance` is the largest prior variance at the nodes, and `dim` the features d of a covariate.
     """
-
-    kernel: Kernel
-    variance: float
-    dim: int
-
-    @abc.abstractmethod
-    def of(self, x: Any, others: list[Any]) -> tuple[Floats, Floats, float]:
-        """Return k(x, nodes), (N,), k(x, x_i), (m,), and k(x, x)."""
-
-
-class Indexed(Covariates):
-    """Covariates that are indices of the points of a `Gram`, which are the nodes too."""
 
     def __init__(self, gram: Gram):
         self.gram, self.kernel = gram, gram.kernel
@@ -61,13 +48,14 @@ class Indexed(Covariates):
         self._nodes = slice(None, None, -(-gram.size // MOST_NODES))
 
     def of(self, x: int, others: list[int]) -> tuple[Floats, Floats, float]:
+        """Return k(x, nodes), (N,), k(x, x_i), (m,), and k(x, x)."""
         if not is_integer(x) or not 0 <= x < self.gram.size:
             raise ValueError(f"x must be the index of a point in 0..{self.gram.size - 1}, got {x!r}")
         column = self.gram.column(int(x))
         return column[self._nodes], column[others], float(self.gram.diagonal[x])
 
 
-class FeatureCovariates(Covariates):
+class FeatureCovariates:
     """Covariates that are feature vectors, (d,), whose nodes, (N, d), are spread evenly or uniformly."""
 
     def __init__(self, kernel: Kernel, nodes: Floats):
@@ -78,16 +66,17 @@ class FeatureCovariates(Covariates):
         self.variance, self.dim = float(np.max(np.asarray(kernel.diag(self.nodes)))), self.nodes.shape[1]
 
     def of(self, x: Floats, others: list[Floats]) -> tuple[Floats, Floats, float]:
+        """Return the same as `Indexed.of`."""
         row = np.atleast_1d(np.asarray(x, dtype=np.float64))
         if row.shape != (self.dim,) or not np.isfinite(row).all():
             raise ValueError(f"x must be {self.dim} finite feature(s), got {x!r}")
         profile = np.asarray(self.kernel(row[None], self.nodes), dtype=np.float64)[0]
         between = np.asarray(self.kernel(row[None], np.array(others)))[0] if others else np.empty(0)
-        return (
-            profile,
-            np.asarray(between, dtype=np.float64),
-            float(np.asarray(self.kernel.diag(row[None]))[0]),
-        )
+        own = float(np.asarray(self.kernel.diag(row[None]))[0])
+        return profile, np.asarray(between, dtype=np.float64), own
+
+
+Covariates = Indexed | FeatureCovariates
 
 
 class Tails:
@@ -102,12 +91,10 @@ class Tails:
         covariates: Covariates,
         rates: TestRates,
         num_responses: int,
-        volume: float,
         centred: Bools,
         scaled: bool = False,
     ):
         self.covariates, self.rates, self.centred, self.scaled = covariates, rates, centred, scaled
-        self._share = volume
         self._samples: list[Any] = []
         self._weights: dict[tuple[int, int], Floats] = {}  # (q + 1, n) of the block (start, n)
         self._value = np.empty((FIRST_CAPACITY, num_responses + 1))  # the last is 1: see `_centre`
@@ -141,12 +128,13 @@ class Tails:
         profile, between, variance = self.covariates.of(x, self._samples)
         self._reserve(len(profile))
         m, p = self.count, position
-        overlap = self._profile[:m] @ profile * (self._share / len(profile))
+        share = PAPER_VOLUME / len(profile)
+        overlap = self._profile[:m] @ profile * share
         for rows in (self._value, self._gram, self._overlap, self._profile):
             rows[p + 1 : m + 1] = rows[p:m]
         for square, row, own in (
             (self._gram, between, variance),
-            (self._overlap, overlap, profile @ profile * (self._share / len(profile))),
+            (self._overlap, overlap, profile @ profile * share),
         ):
             square[: m + 1, p + 1 : m + 1] = square[: m + 1, p:m]
             square[p, : m + 1] = square[: m + 1, p] = np.insert(row, p, own)
@@ -209,7 +197,7 @@ class Tails:
 
 
 PAPER_THETA = 2.6  # on [0, 5], for functions of prior std 1
-PAPER_VOLUME = 5.0
+PAPER_VOLUME = 5.0  # the measure of the set of covariates: the paper integrates over [0, 5]
 READINGS = {"experiments": 5.0, "theory": 1.0}  # c: the paper leaves it open
 CROSS_VALIDATED = "cross-validated"  # in place of c
 CANDIDATES = tuple(np.geomspace(1e-5, 30.0, 27).tolist())
@@ -239,9 +227,7 @@ class TestRates(Checked):
         kernel: Kernel,
         dim: int,
         *,
-        volume: float = PAPER_VOLUME,
-        variance: float | Floats = 1.0,
-        smoothness: float | None = None,
+        variance: float = 1.0,
         ridge: float | None = None,
         theta: float | Floats | None = None,
         reading: str = "experiments",
@@ -250,21 +236,15 @@ class TestRates(Checked):
 
         Args:
             kernel: of the function; its smoothness is that of its roughest part, see `order_of`.
-            volume: the measure of the statistic's integral over the covariates, to which the default
-                threshold is proportional; the paper integrates over [0, 5].
-            variance: prior variance of the responses, to which it is proportional, too.
-            smoothness: a, in place of the kernel's.
+            variance: prior variance of the responses, to which the default threshold is proportional.
             ridge: c; default by `reading`.
-            theta: of the integral as scaled by `volume`; default 2.6 volume / 5 times the variance.
+            theta: default 2.6 times the variance.
             reading: "experiments" (c = 5; 4 to 5 reproduce the paper's curves) or "theory" (c = 1).
         """
         require_choice("reading", reading, READINGS)
-        require_positive("volume", volume, "it is the measure of the set of covariates")
-        rough = order_of(kernel) if smoothness is None else smoothness
-        require(rough > 0, "smoothness", "positive: the nu of a Matern kernel, or inf", rough)
-        order = 2.0 * rough + dim
+        order = 2.0 * order_of(kernel) + dim
         share = 1.0 if math.isinf(order) else order / (order + 1.0)
-        given = PAPER_THETA * volume / PAPER_VOLUME * np.asarray(variance) if theta is None else theta
+        given = PAPER_THETA * np.asarray(variance) if theta is None else theta
         return cls(share, READINGS[reading] if ridge is None else ridge, given)
 
     def penalty(self, n: int) -> float:

@@ -15,7 +15,7 @@ from sklearn.gaussian_process.kernels import RBF
 import agents
 import agents.model.model
 import agents.objectives.parts
-import agents.objectives.penalised_parts
+import agents.objectives.penalised
 from agents.acquisition.rules import UCB
 from agents.model.defaults import DefaultBound
 from agents.objectives.by_name import APART
@@ -54,7 +54,7 @@ def test_an_agent_whose_plays_depend_on_a_default_bound_says_so(name, monkeypatc
     before = played({name: (name, told(name))}, home(name), **seed_for(name))
     monkeypatch.setattr(agents.model.model, "DEFAULT_BOUND", OTHER)
     monkeypatch.setattr(agents.objectives.parts, "BOUND", OTHER)
-    monkeypatch.setattr(agents.objectives.penalised_parts, "BOUND", OTHER)
+    monkeypatch.setattr(agents.objectives.penalised, "BOUND", OTHER)
     after = played({name: (name, told(name))}, home(name), **seed_for(name))
     depends = not np.array_equal(before.actions[name], after.actions[name])
     assert name in before.assuming or not depends

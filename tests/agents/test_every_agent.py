@@ -16,11 +16,12 @@ from agent_cases import (
     REPEATING,
     SETTING,
     WITH_ALL,
+    batch_as_singles,
     in_turn,
     of_each_shape,
     representatives,
 )
-from players import play
+from players import each_round, play, started
 
 import agents
 import bandit_envs
@@ -58,16 +59,12 @@ def contextual_problem(horizon=30, **laws):
 @pytest.mark.sampled(24)
 @pytest.mark.parametrize(("name", "kind"), in_turn(BATCHED, SETTINGS))
 def test_a_batch_of_trials_plays_exactly_the_actions_of_the_trials_one_by_one(name, kind):
-    alone, keywords = resolve_agent(name), SETTINGS[kind]
-    batch = actions("GPBandit-GP-v0", name, **keywords)
-    singles = actions("GPBandit-GP-v0", lambda setting: alone(setting), **keywords)
-    np.testing.assert_array_equal(batch, singles)
+    batch_as_singles("GPBandit-GP-v0", name, **{"horizon": 25, "num_arms": 80, **SETTINGS[kind]})
 
 
 @pytest.mark.parametrize("name", of_each_shape(BATCHED))
 def test_a_batch_equals_singles_with_contexts(name):
-    problem, alone = contextual_problem(delay=delays.PoissonDelay(3.0)), resolve_agent(name)
-    np.testing.assert_array_equal(actions(problem, name), actions(problem, lambda setting: alone(setting)))
+    batch_as_singles(contextual_problem(delay=delays.PoissonDelay(3.0)), name)
 
 
 @pytest.mark.sampled(12)
@@ -93,7 +90,7 @@ def test_every_representation_plays_the_same(name, kind):
 def test_a_copy_in_the_middle_of_a_run_plays_on_alike(name, options, copied):
     env = gym.make("GPBandit-Delayed-v0", num_arms=60, length_scale=0.1, horizon=30)
     observation, _ = env.reset(seed=3)
-    agent = start(agents.make(name, env, **options))
+    agent = started(agents.make(name, env, **options))
     observation = play(env, agent, observation, 10)[1]
     other_env, other, seen = copied((env, agent, observation))
     assert play(env, agent, observation, 8)[0] == play(other_env, other, seen, 8)[0]
@@ -108,8 +105,7 @@ def test_trials_do_not_depend_on_their_number_or_on_the_other_agents():
 
 
 def test_recommend_in_a_context_needs_its_observation():
-    agent = agents.make("gp-ucb", contextual_problem())
-    agent.reset(0)
+    agent = started(agents.make("gp-ucb", contextual_problem()))
     with pytest.raises(ValueError, match="observation of a context"):
         agent.recommend()
     assert agent.recommend(np.zeros(1, dtype=np.float32)).point.shape == (1,)
@@ -120,21 +116,15 @@ def test_a_prior_mean_shifts_the_model_and_nothing_else():
     arms = np.linspace(0, 1, 50)[:, None]
     law = KnownFunction(lambda x: np.sin(6 * x[:, 0]))
     plain = Problem(Decisions(arms), law, make_kernel("rbf"), horizon=40)
-    shifted = Problem(
-        Decisions(arms),
-        KnownFunction(lambda x: np.sin(6 * x[:, 0]) + 3 * x[:, 0]),
-        make_kernel("rbf"),
-        horizon=40,
-        prior_mean=values,
-    )
+    above = KnownFunction(lambda x: np.sin(6 * x[:, 0]) + 3 * x[:, 0])
+    shifted = replace(plain, reward=above, prior_mean=values)
     # Variances alone decide pure exploration; means differ by exactly the prior mean.
     np.testing.assert_array_equal(actions(plain, "pure-exploration"), actions(shifted, "pure-exploration"))
     agent_means = []
     for problem in (plain, shifted):
         env = bandit_envs.make(problem)
         observation, _ = env.reset(seed=1)
-        agent = agents.make("pure-exploration", env)
-        agent.reset(0)
+        agent = started(agents.make("pure-exploration", env))
         play(env, agent, observation, 40)
         agent_means.append(agent.belief.mean(np.zeros(1, dtype=int))[0])
     np.testing.assert_allclose(agent_means[1] - agent_means[0], values, atol=1e-9)
@@ -161,35 +151,30 @@ def test_widths_and_gains_go_by_name(width, gamma):
 
 BAD = {
     "unknown agent": (lambda: agents.make("gp-ucbb", SETTING), "did you mean 'gp-ucb'"),
-    "unknown form": (lambda: start(agents.gp_ucb(SETTING, form="cholesky")), "unknown posterior form"),
+    "unknown form": (lambda: started(agents.gp_ucb(SETTING, form="cholesky")), "unknown posterior form"),
     "num_trials": (lambda: agents.gp_ucb(SETTING, num_trials=0), "num_trials must be None or a positive"),
     "beyond": (lambda: play_on(agents.gp_ucb(SETTING, width="rkhs")), r"gamma is known for 0\.\.10 obs"),
     "arm": (
-        lambda: start(agents.gp_ucb(SETTING)).update(np.zeros(1), 20, 0.0, feedback(1.0)),
+        lambda: started(agents.gp_ucb(SETTING)).update(np.zeros(1), 20, 0.0, feedback(1.0)),
         "an arm in 0..19",
     ),
     "seeds": (lambda: agents.gp_ucb(SETTING, num_trials=2).reset([1]), "seed must be 2 integers"),
     "path": (lambda: agents.make("no.such:Agent", SETTING), "does not lead to a class"),
-    "action": (lambda: start(agents.gp_ucb(SETTING)).update(np.zeros(1), 0.5, 0.0, {}), "integer arm"),
-    "no info": (lambda: start(agents.gp_ucb(SETTING)).update(np.zeros(1), 1, 0.0, {}), "feedback_mask"),
+    "action": (lambda: started(agents.gp_ucb(SETTING)).update(np.zeros(1), 0.5, 0.0, {}), "integer arm"),
+    "no info": (lambda: started(agents.gp_ucb(SETTING)).update(np.zeros(1), 1, 0.0, {}), "feedback_mask"),
     "twice": (lambda: twice(agents.gp_ucb(SETTING)), "feedback comes once"),
-    "round": (lambda: start(agents.gp_ucb(SETTING)).update(np.zeros(1), 1, 0.0, feedback(1.0, 7)), "0..0"),
+    "round": (lambda: started(agents.gp_ucb(SETTING)).update(np.zeros(1), 1, 0.0, feedback(1.0, 7)), "0..0"),
 }
 
 
-def start(agent):
-    agent.reset(0)
-    return agent
-
-
 def play_on(agent):
-    start(agent)
+    started(agent)
     for t in range(11):
         agent.update(np.zeros(1), agent.act(np.zeros(1)), 0.0, feedback(1.0, t))
 
 
 def twice(agent):
-    start(agent)
+    started(agent)
     for _ in range(2):
         agent.update(np.zeros(1), 1, 0.0, feedback(1.0, 0))
 
@@ -240,7 +225,7 @@ ARRAY = r"a numpy array of numbers, one a slot of feedback_mask \(\d,\), got "
 )
 def test_damaged_info_gets_an_error_that_names_the_entry(info, message):
     with pytest.raises(ArgumentError, match=message):
-        start(agents.gp_ucb(SETTING)).update(np.zeros(1), 1, 0.0, info)
+        started(agents.gp_ucb(SETTING)).update(np.zeros(1), 1, 0.0, info)
 
 
 WRONG = {
@@ -257,7 +242,7 @@ WRONG = {
 def test_a_round_with_wrong_feedback_can_be_told_again(name, wrong):
     plays = {}
     for disturbed in (False, True):
-        agent, plays[disturbed] = start(agents.make(name, SETTING)), []
+        agent, plays[disturbed] = started(agents.make(name, SETTING)), []
         for t in range(10):
             action = agent.act(np.zeros(1))
             if disturbed and t == 5:
@@ -287,16 +272,11 @@ def test_what_an_agent_says_of_itself_waits_for_its_first_reset(name, question):
 def test_a_posterior_that_was_kept_stays_as_it_was(name, form):
     env = gym.make("GPBandit-GP-v0", num_arms=20, horizon=6)
     observation, _ = env.reset(seed=0)
-    agent = agents.make(name, env, form=form)
-    agent.reset(0)
+    agent = started(agents.make(name, env, form=form))
     kept = agent.posterior(observation)
     before, moved = [each.copy() for each in kept], False
-    for _ in range(5):
-        action = agent.act(observation)
-        following, reward, _, _, info = env.step(action)
-        agent.update(observation, action, reward, info)
-        observation = following
-        moved |= not np.array_equal(agent.posterior(observation), before)
+    for *_, seen in each_round(env, agent, observation, 5):
+        moved |= not np.array_equal(agent.posterior(seen), before)
     assert moved  # also of an agent that has started over in the end
     np.testing.assert_array_equal(kept, before)
 

@@ -21,7 +21,6 @@ ARMS, LATE = np.linspace(0, 1, 5)[:, None], 2
 BEGIN, ROUNDS = 200, 500
 MOST_BYTES = 90  # a round and process: an array of one number takes 120
 ONCE = 1000  # bytes of what is kept once, however many rounds there are
-QUICK = ("gp-ucb-sdf", "gp-ucb-no-detector")
 
 
 def setting(num_constraints: int) -> Setting:
@@ -68,9 +67,7 @@ def covaries_over_time(agent: Any) -> bool:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(
-    "name", [pytest.param(each, marks=() if each in QUICK else pytest.mark.long) for each in LISTENING]
-)
+@pytest.mark.parametrize("name", LISTENING)
 def test_an_agent_keeps_a_few_numbers_of_a_round(name):
     agent, costs = made(name)
     agent.reset(0)

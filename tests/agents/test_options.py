@@ -20,8 +20,8 @@ from agents.algorithms import changing, classic, delayed, duels, elimination, sa
 from agents.algorithms.duels import BandOptions, DuelOptions
 from agents.algorithms.separate_models import SeparateModelsAgentOptions
 from agents.model.model import Model
-from agents.objectives.parts import CostModelOptions, model_and_costs
-from agents.objectives.penalised_parts import PenalisedOptions, ReadingOptions, parts_of, penalised_parts
+from agents.objectives.parts import CostModelOptions, PenalisedOptions, ReadingOptions, model_and_costs
+from agents.objectives.penalised import parts_of, penalised_parts
 from agents.options import keywords_of, typed_dict_of
 from agents.registry import resolve_agent
 from agents.saving.data import require_types
@@ -130,8 +130,8 @@ IMPOSSIBLE = {
     ],
     "bandit-oco": [{"points": 3}, {"eta": -0.1}, {"zeta": 0.0}, {"zeta": 3.0}, {"delta_reg": -1.0}],
     **{
-        name: [{"size": 0.0}, {"form": "dense"}, {"reading": "book"}, {"repeat": 2.0}, {"refit_every": 5}]
-        for name in ("bkb", "bbkb")
+        name: [{"size": 0.0}, {"form": "dense"}, {other: 0.5}, {"repeat": 2.0}, {"refit_every": 5}]
+        for name, other in (("bkb", "reading"), ("bbkb", "growth"))
     },
     "bpe": [{"first": 0}],
     "bpe-delay": [{"wait": -1}, {"wait": "long"}, {"wait": 1.5}],

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from agent_cases import BATCHED, LEARNING, REPEATING, in_turn, of_each_shape, seed_for, takes, told_for
+from players import each_round, started
 from sklearn.base import clone
 from sklearn.gaussian_process.kernels import ConstantKernel, Kernel
 
@@ -44,26 +45,22 @@ class Units:
 
     def setting(self, setting: Setting) -> Setting:
         """What is published, in these units."""
-        own = {name: self._scaled(getattr(setting, name)) for name in ("noise_std", "noise_bound")}
-        points = {name: self._stretched(getattr(setting, name)) for name in POINTS}
+        factors = {"noise_std": self.scale, "noise_bound": self.scale, **dict.fromkeys(POINTS, self.length)}
+        given = {name: (getattr(setting, name), factor) for name, factor in factors.items()}
+        scaled = {name: None if each is None else factor * each for name, (each, factor) in given.items()}
+        untold = setting.kernel is None and not np.any(setting.prior_mean)  # 0 beside no kernel is none
         slopes = setting.lipschitz
         return replace(
             setting,
-            **own,
-            **points,
+            **scaled,
             kernel=None if setting.kernel is None else self.kernel(setting.kernel),
-            prior_mean=self._mean(setting),
+            prior_mean=setting.prior_mean if untold else self.value(setting.prior_mean),
             reward_lower_bound=self.value(setting.reward_lower_bound),
             constraint_prior_std=self.cost(setting.constraint_prior_std),
             constraint_noise_std=self.cost(setting.constraint_noise_std),
             constraint_noise_bound=self.cost(setting.constraint_noise_bound),
             lipschitz=self.cost(None if slopes is None else slopes / self.length),
         )
-
-    def _mean(self, setting: Setting) -> Any:
-        """The prior mean; 0 beside a withheld kernel is none."""
-        untold = setting.kernel is None and not np.any(setting.prior_mean)
-        return setting.prior_mean if untold else self.value(setting.prior_mean)
 
     def kernel(self, kernel: Kernel) -> Kernel:
         """With an amplitude, which may be learnt, whatever the units."""
@@ -89,30 +86,16 @@ class Units:
     def cost(self, g: Any) -> Any:
         return None if g is None else self.scale * np.multiply(g, self.costs)
 
-    def _stretched(self, points: Any) -> Any:
-        return None if points is None else self.length * points
-
-    def _scaled(self, deviation: Any) -> Any:
-        return None if deviation is None else self.scale * deviation
-
 
 def played(name: str, problem: Any, units: Units, **options: Any) -> np.ndarray:
     """What an agent plays in two trials, (T, 2, ...)."""
     env = BanditVectorEnv(problem, 2, autoreset_mode="Disabled")
     observation, info = env.reset(seed=[1, 2])
-    agent = agents.make(name, units.setting(env.setting), 2, **options)
-    agent.reset([3, 4])
+    agent = started(agents.make(name, units.setting(env.setting), 2, **options), [3, 4])
     if "action_mask" in info:
         agent.start(info)
-    actions = []
-    for _ in range(problem.horizon):
-        action = agent.act(observation)
-        following, _, _, _, info = env.step(action)
-        told = units.info(info)
-        agent.update(observation, action, told["feedback_reward"].sum(axis=-1), told)
-        actions.append(np.array(action))
-        observation = following
-    return np.stack(actions)
+    rounds = each_round(env, agent, observation, problem.horizon, units.info)
+    return np.stack([np.array(action) for action, *_ in rounds])
 
 
 VIEW = Units(1e3, 7e3, 20.0)

@@ -1,4 +1,4 @@
-"""Agents where arms come and go: they learn which are there, from the first round on, and play no other."""
+"""Agents learn which arms are there, or are allowed, from the first round on, and play no other."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from agent_cases import OF_ARMS, of_each_shape
-from players import FirstArm, play
+from players import FirstArm, play, started
 
 import agents
 from agents.acquisition.improvement import MaxMean
@@ -20,8 +20,9 @@ from agents.model.model import Model
 from agents.model.rounds import Delivery
 from agents.objectives.base import Reward
 from agents.objectives.parts import model_and_costs
-from agents.objectives.penalties import Infinite
+from agents.objectives.penalties import UNLIMITED
 from agents.objectives.primal_dual import Rectified
+from agents.protocol import adapted
 from agents.registry import resolve_agent
 from bandit_envs import BanditEnv, Problem
 from bandit_envs.problems import build
@@ -48,8 +49,7 @@ def actions(problem: Problem, name: str, **options: Any) -> list[int]:
 def begin(env: BanditEnv, name: str, **options: Any) -> tuple[Any, Any, Any]:
     """A new agent, the first observation and the info of the reset."""
     seen, info = env.reset(seed=3)
-    agent = agents.make(name, env, **options)
-    agent.reset(7)
+    agent = started(agents.make(name, env, **options), 7)
     if "action_mask" in info:
         agent.start(info)
     return agent, seen, info
@@ -95,8 +95,7 @@ def test_an_agent_that_declares_no_availability_is_refused_before_anybody_plays(
 @pytest.mark.parametrize("name", ["gp-ucb", "random", "constrained-ei"])
 def test_an_agent_that_was_not_told_of_the_first_arms_says_how_to_tell_it(name):
     problem = volatile(constraints="gp")
-    agent = agents.make(name, problem)
-    agent.reset(0)
+    agent = started(agents.make(name, problem))
     with pytest.raises(RuntimeError, match=r"call start\(info\) after its reset"):
         agent.act(np.zeros(1))
 
@@ -161,7 +160,7 @@ def test_where_nothing_that_is_there_can_be_feasible_the_least_violation_is_play
     model, assumed = model_and_costs(problem.setting(), standardize=False)
 
     def combined(scores: list[float]) -> Any:
-        objective: Any = Rectified(model, 1, assumed=assumed, schedule=Infinite())
+        objective: Any = Rectified(model, 1, assumed=assumed, schedule=UNLIMITED)
         objective.lower = lambda j, band, t: over
         return objective.combined(np.array([scores]), [(over, over)], np.ones(1)), objective.infeasible
 
@@ -203,18 +202,14 @@ def test_an_agent_of_ones_own_that_looks_at_no_mask_is_told_so():
         evaluate(volatile(), {"mine": FirstArm}, trials=3)
 
 
-def test_a_mask_without_any_arm_is_named_as_such():
-    agent = agents.make("gp-ucb", volatile())
-    agent.reset(0)
-    with pytest.raises(ValueError, match=r"got one of shape \(12,\) without any arm"):
-        agent.start({"action_mask": np.zeros(12, np.int8)})
-
-
-def test_a_mask_that_the_setting_does_not_speak_of_is_not_ignored():
-    agent = agents.make("gp-ucb", build("gp", SMALL))
-    agent.reset(0)
-    with pytest.raises(ValueError, match="volatile=True"):
-        agent.start({"action_mask": np.ones(12, np.int8)})
+@pytest.mark.parametrize(
+    ("law", "mask", "message"),
+    [(HALF, np.zeros, r"got one of shape \(12,\) without any arm"), (None, np.ones, "volatile=True")],
+)
+def test_a_mask_without_any_arm_or_beside_a_setting_that_tells_of_none_is_refused(law, mask, message):
+    agent = started(agents.make("gp-ucb", volatile(availability=law)))
+    with pytest.raises(ValueError, match=message):
+        agent.start({"action_mask": mask(12, np.int8)})
 
 
 def test_an_arm_cannot_be_held_where_it_may_be_missing():
@@ -244,3 +239,86 @@ class FirstThatIsThere(FirstArm):
 def test_an_agent_of_ones_own_takes_part_by_start_and_update():
     check_agent(FirstThatIsThere, {"volatile": volatile()})
     assert evaluate(volatile(), {"mine": FirstThatIsThere}, trials=2).regret["mine"].shape == (2, 20)
+
+
+# What a user allows
+
+EVERY = {"law": "bernoulli", "p": 1.0}
+SOME = np.arange(12) % 5 == 2  # arms 2 and 7
+
+
+def played(env, name, rounds=3, at_last=None):
+    """Return an agent after some rounds, the last of which left it a mask, and its next observation."""
+    seen, info = env.reset(seed=3)
+    agent: Any = adapted(agents.make(name, env))
+    agent.reset(7)
+    last: Any = ()
+    for t in range(rounds + 1):
+        if at_last is not None and t == rounds:
+            info = info | {"action_mask": at_last.astype(np.int8)}
+        if t > 0:
+            agent.update(*last, info)
+        elif "action_mask" in info:
+            agent.start(info)
+        if t < rounds:
+            arm = agent.act(seen)
+            following, reward, *_, info = env.step(arm)
+            last, seen = (seen, arm, reward), following
+    return agent, seen
+
+
+@pytest.mark.parametrize("name", of_each_shape(OF_ARMS))
+def test_an_agent_plays_what_a_user_allows_or_says_that_it_cannot(name):
+    agent, seen = played(BanditEnv(build("gp", SMALL)), name)
+    for arms in (SOME, ~SOME, SOME):  # asked anew before the round is played
+        if agent.offer(arms):
+            assert arms[agent.act(seen)]
+        else:
+            assert name not in PLAYING or agent.holds_choice
+
+
+@pytest.mark.parametrize("name", of_each_shape(PLAYING))
+@pytest.mark.parametrize("rounds", [0, 3])
+def test_an_offer_and_a_mask_of_the_environment_give_the_same_play(name, rounds):
+    env = BanditEnv(build("gp", SMALL | {"availability": EVERY}))
+    masked, seen = played(env, name, rounds, at_last=SOME)
+    wanted = masked.act(seen)
+    masked.close()  # learners of two agents at a time would share the library's generator
+    allowed, _ = played(env, name, rounds)
+    assert allowed.offer(SOME)
+    assert allowed.act(seen) == wanted
+    allowed.close()
+
+
+def test_trials_of_a_batch_are_offered_the_same_arms_or_a_row_each():
+    setting = build("gp", SMALL).setting()
+    for options in ({}, {"refit_every": 5}):  # one agent of all trials, and a list of agents
+        batch = started(agents.make("gp-ucb", setting, num_trials=2, **options), [0, 1])
+        assert batch.offer(SOME)
+        assert SOME[batch.act(np.zeros((2, 1)))].all()
+        assert batch.offer(np.stack([SOME, ~SOME]))
+        first, second = batch.act(np.zeros((2, 1)))
+        assert SOME[first]
+        assert not SOME[second]
+
+
+@pytest.mark.parametrize("name", ["gp-ucb", "random", "lb-gp-ucb"])
+def test_a_saved_agent_remembers_what_was_allowed(name, tmp_path):
+    agent, seen = played(BanditEnv(build("gp", SMALL)), name)
+    agent.offer(SOME)
+    agent.act(seen)
+    agent.save(tmp_path / "agent.json")
+    assert SOME[agents.load(tmp_path / "agent.json").act(seen)]
+
+
+@pytest.mark.parametrize("name", ["gp-ucb", "gp-ts", "epsilon-greedy"])
+def test_first_plays_without_a_model_keep_to_what_is_allowed(name):
+    agent, seen = played(BanditEnv(build("gp", {**SMALL, "publish_model": False})), name, 1)
+    for _ in range(20):
+        assert agent.offer(SOME)
+        assert SOME[agent.act(seen)]
+
+
+def test_a_box_cannot_be_restricted_to_arms():
+    agent, _ = played(BanditEnv(build("gp", {"continuous": True, "horizon": 20})), "gp-ucb", 1)
+    assert not agent.offer(SOME)

@@ -134,7 +134,18 @@ REFERENCES: dict[str, list[Case]] = {
         Case(
             partial(elimination.elimination, lengths_of=partial(elimination.doubling_lengths, first=16)),
             **NORM,
-        )
+        ),
+        Case(
+            partial(
+                elimination.elimination,
+                lengths_of=partial(elimination.doubling_lengths, first=5),
+                band="plain",
+                delta=0.02,
+            ),
+            {"first": 5, "band": "plain", "delta": 0.02, "noise_variance": 0.02},
+            **NORM,
+            prior={"noise_variance": 0.02},
+        ),
     ],
     "reds": [
         Case(

@@ -35,6 +35,7 @@ def elimination(
     uniform: bool = False,
     wait: int = 0,
     delta: float = 0.1,
+    band: str = "split",
 ) -> Floats:
     """sigma on the active arms, or 0 there where the design is uniform; -inf elsewhere.
 
@@ -56,8 +57,9 @@ def elimination(
         batch = batch[seen.before(start + length + wait + 1).here[batch]]
         x, y = seen.played[batch], seen.value[batch]
         mean, _ = f.of(x, y)
-        band = half_width(f.gram, f.noise, x, bound=f.bound, noise_std=f.noise_std, level=level, split=True)
-        active &= mean + band >= (mean - band)[active].max()
+        facts = {"bound": f.bound, "noise_std": f.noise_std, "level": level, "split": band == "split"}
+        half = half_width(f.gram, f.noise, x, **facts)
+        active &= mean + half >= (mean - half)[active].max()
         start += length + wait
     _, std = f.of(seen.played[start:], np.zeros(seen.t - 1 - start))
     return np.where(active, 0.0 if uniform else std, -np.inf)

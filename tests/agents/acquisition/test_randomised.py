@@ -158,7 +158,7 @@ def test_the_size_of_a_box_grows_with_the_rounds():
 def test_all_candidates_of_a_round_on_a_box_are_held_against_one_sample(name, monkeypatch):
     agent = resolve_agent((name, {"search": {"candidates": 32, "starts": 2, "steps": 3}}))(BOX)
     agent.reset(0)
-    point = agent.points(np.zeros(1), np.zeros(1))
+    point = agent.domain.numbers(agent, np.zeros(1), np.zeros(1))
     agent.belief.receive(Delivery.of_values(np.zeros(1, dtype=np.int64), point, np.ones(1)))
     rule, seen = type(agent.rule), []
 

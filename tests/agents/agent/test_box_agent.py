@@ -5,7 +5,7 @@ import pickle
 import numpy as np
 import pytest
 from box_cases import HERE, SETTING, feed
-from players import at_once
+from players import at_once, started
 from sklearn.gaussian_process.kernels import RBF, Matern
 
 import agents
@@ -80,8 +80,7 @@ def test_in_one_context_plays_are_ordered_by_their_means():
 
 @pytest.mark.parametrize("action", [np.array([2.0, 0.0]), np.array([np.nan, 0.0]), np.zeros(3), "left"])
 def test_an_action_that_is_no_point_of_the_box_is_an_error(action):
-    agent = agents.gp_ei(SETTING)
-    agent.reset(0)
+    agent = started(agents.gp_ei(SETTING))
     with pytest.raises(ValueError, match="action must be"):
         agent.update(HERE, action, 0.0, {})
 
@@ -94,8 +93,7 @@ def test_many_rounds_with_near_duplicates_stay_sound(fresh, most, megabytes):
     """5,000 plays, (nearly) again or half of them new, at a noise variance of 1e-6: no drift, no growth."""
     rng = np.random.default_rng(0)
     setting = Setting(low=np.zeros(2), high=np.ones(2), horizon=5000, kernel=RBF(0.3), noise_std=1e-3)
-    agent = agents.make("pure-exploitation", setting, search={"candidates": 8, "starts": 0})
-    agent.reset(0)
+    agent = started(agents.make("pure-exploitation", setting, search={"candidates": 8, "starts": 0}))
     centres = rng.random((60, 2))
     for t in range(5000):
         if t % 250 == 0:
@@ -124,8 +122,7 @@ def test_many_rounds_with_near_duplicates_stay_sound(fresh, most, megabytes):
 
 @pytest.mark.long
 def test_the_recommendation_is_the_highest_mean():
-    agent = agents.make("gp-ei", SETTING, kernel=RBF([0.5, 1.2]))
-    agent.reset(0)
+    agent = started(agents.make("gp-ei", SETTING, kernel=RBF([0.5, 1.2])))
     feed(agent, bump, 25)
     best = agent.recommend()
     np.testing.assert_allclose(best.point, [0.3, 2.0], atol=0.1)
@@ -137,16 +134,14 @@ def test_the_recommendation_is_the_highest_mean():
 
 
 def test_initial_plays_are_spread_over_the_box():
-    agent = agents.gp_ei(SETTING, initial=40)
-    agent.reset(0)
+    agent = started(agents.gp_ei(SETTING, initial=40))
     actions = np.array(feed(agent, bump, 40))
     assert (np.abs(actions.mean(axis=0)) < 4 / np.sqrt(3 * 40)).all()  # four standard errors of uniform draws
     assert len(np.unique(actions, axis=0)) == 40
 
 
 def test_an_agent_on_a_box_can_be_pickled_in_mid_run():
-    agent = agents.gp_ts(SETTING, search={"candidates": 64})
-    agent.reset(3)
+    agent = started(agents.gp_ts(SETTING, search={"candidates": 64}), 3)
     feed(agent, bump, 8)
     twin = pickle.loads(pickle.dumps(agent))
     np.testing.assert_array_equal(agent.act(HERE), twin.act(HERE))

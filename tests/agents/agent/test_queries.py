@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from agent_cases import BATCHED, WITH_ALL, told_for, with_each
-from players import at_once
+from players import at_once, started
 from references import formulas
 from sklearn.gaussian_process.kernels import ConstantKernel
 
@@ -40,8 +40,7 @@ SETTINGS = {"costs": VALUES, "values": replace(VALUES, **UNCONSTRAINED), "clicks
 
 def fed(name: str, setting: Any, seed: int = 0, **options: Any) -> Any:
     """Return an agent that was given the feedback of plays that others chose, but for the last two."""
-    agent = agents.make(name, setting, **(told_for(name) | options))
-    agent.reset(seed)
+    agent = started(agents.make(name, setting, **(told_for(name) | options)), seed)
     clicks, rng = setting.outcome is not None, np.random.default_rng(3)
     noise = rng.normal(size=len(PLAYS))
     values = (
@@ -165,8 +164,7 @@ def test_an_agent_that_is_asked_in_every_round_plays_on_as_if_it_were_not(name, 
     for asked in (False, True):
         env = make("GPBandit-Delayed-v0", horizon=10, delay={"law": "constant", "rounds": 2}, **keywords)
         seen, _ = env.reset(seed=2)
-        agent = agents.make(name, env, **options)
-        agent.reset(0)
+        agent = started(agents.make(name, env, **options))
         for _ in range(10):
             action = agent.act(seen)
             if asked:

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from players import FirstArm, ask_and_tell, at_once
+from players import FirstArm, ask_and_tell, at_once, started
 from scipy.stats import norm
 from sklearn.gaussian_process.kernels import RBF
 
@@ -49,8 +49,7 @@ def test_of_some_arms_the_one_of_the_largest_mean_is_recommended(options):
 
 
 def test_of_some_arms_each_trial_of_a_batch_recommends_its_own():
-    agent = agents.make("gp-ucb", FINITE, num_trials=2)
-    agent.reset([0, 1])
+    agent = started(agents.make("gp-ucb", FINITE, num_trials=2), [0, 1])
     shown = np.zeros((2, 1))
     for t in range(3):
         single = [at_once(t, y) for y in (1.0, -1.0)]
@@ -71,8 +70,7 @@ def test_of_some_actions_on_a_box_the_one_of_the_largest_mean_is_recommended(opt
 
 
 def test_without_a_model_the_given_action_nearest_to_the_iterate_is_recommended():
-    agent = agents.make("bandit-oco", BOX)
-    agent.reset(0)
+    agent = started(agents.make("bandit-oco", BOX))
     agent.y = np.array([0.5, -0.5])
     assert agent.recommend(among=np.array([[0.9, 0.9], [0.4, -0.2], [-1.0, -0.5]])).action.tolist() == [
         0.4,
@@ -95,8 +93,7 @@ def test_of_some_arms_a_feasible_one_is_recommended(name):
 @pytest.mark.parametrize("among", [[], [40], [-1], [0.5], [[1, 2]], "all"])
 def test_what_are_no_arms_to_choose_among_is_refused(among):
     for make in (agents.gp_ucb, constrained_ei):
-        agent = make(FINITE)
-        agent.reset(0)
+        agent = started(make(FINITE))
         with pytest.raises(ValueError, match=r"among must be arms in 0\.\.39, at least one, got"):
             agent.recommend(among=among)
 
@@ -168,8 +165,7 @@ def test_without_a_result_there_is_nothing_to_recommend_of_what_was_tried(state)
     "among", [np.empty((0, 2)), np.zeros(2), [[2.0, 0.0]], [[np.nan, 0.0]], [["a", "b"]]]
 )
 def test_what_are_no_points_of_the_box_to_choose_among_is_refused(among):
-    agent = agents.gp_ei(BOX)
-    agent.reset(0)
+    agent = started(agents.gp_ei(BOX))
     with pytest.raises(ValueError, match="among must be"):
         agent.recommend(among=among)
 

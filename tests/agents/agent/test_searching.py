@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from agent_cases import GAUSSIAN, of_each_shape, seed_for, told_for
+from players import started
 
 import agents
 from agents.model.rounds import Delivery
@@ -63,8 +64,7 @@ def test_and_with_these_options_and_laws(monkeypatch, options, keywords, searche
 
 def test_a_choice_among_some_arms_scores_all(monkeypatch):
     monkeypatch.setattr(weight_space, "SEARCHED", ALWAYS)
-    agent = agents.make("gp-ucb", SQUARE, form="kronecker")
-    agent.reset(0)
+    agent = started(agents.make("gp-ucb", SQUARE, form="kronecker"))
     agent.act(np.zeros(1))
     assert agent.scores is None  # not of all arms
     agent.offer(np.arange(400) == 7)
@@ -77,8 +77,7 @@ def test_a_choice_among_some_arms_scores_all(monkeypatch):
 
 def test_a_value_that_is_no_number_is_told_as_by_all_scores(monkeypatch):
     monkeypatch.setattr(weight_space, "SEARCHED", ALWAYS)
-    agent = agents.make("gp-ucb", SQUARE, form="kronecker")
-    agent.reset(0)
+    agent = started(agents.make("gp-ucb", SQUARE, form="kronecker"))
     agent.act(np.zeros(1))
     agent.belief.receive(Delivery.of_values(np.array([0]), np.array([3]), np.array([np.nan])))
     with pytest.raises(ValueError, match="computed NaN"):

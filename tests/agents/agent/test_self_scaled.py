@@ -10,17 +10,15 @@ from typing import Any
 import numpy as np
 import pytest
 from agent_cases import of_each_shape
-from players import at_once
-from players import play as play_env
+from players import at_once, started
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 
 import agents
 from agents.agent.self_scaled import FIRST, SelfScaled
 from agents.registry import by_attribute, resolve_agent
-from bandit_envs import BanditEnv, Setting
+from bandit_envs import Setting
 from bandit_envs.kernels import validity
 from bandit_envs.problem.feedback import delivery
-from bandit_envs.problems import build
 
 ARMS = np.linspace(0.0, 1.0, 12)[:, None]
 UNTOLD = Setting(arms=ARMS, horizon=40, max_delay=10)
@@ -61,8 +59,7 @@ def test_it_plays_as_the_agent_that_is_told_the_mean_and_deviation_of_its_first_
     played = play(agent, 25, delay)
     first = np.array([outcome(arm) for arm in played[:FIRST]])
     kernel = ConstantKernel(first.var(ddof=1)) * RBF(0.2)
-    told = agents.make("gp-ucb", replace(UNTOLD, kernel=kernel, prior_mean=first.mean()))
-    told.reset(3)
+    told = started(agents.make("gp-ucb", replace(UNTOLD, kernel=kernel, prior_mean=first.mean())), 3)
     for t, arm in enumerate(played):
         if t >= FIRST + delay:
             assert told.act(SEEN) == arm
@@ -85,8 +82,7 @@ def test_first_plays_are_uniform_over_the_arms_that_are_there():
 
 
 def test_before_its_first_two_values_it_knows_nothing_and_then_answers_by_what_it_knows():
-    agent = agents.make("gp-ucb", UNTOLD)
-    agent.reset(0)
+    agent = started(agents.make("gp-ucb", UNTOLD))
     tell(agent, 0, 2, [0], [2])
     assert np.ptp(agent.posterior(SEEN)[0]) == 0.0
     tell(agent, 1, 8, [1], [2, 8])
@@ -96,8 +92,7 @@ def test_before_its_first_two_values_it_knows_nothing_and_then_answers_by_what_i
 
 
 def test_dropped_plays_are_dropped_for_good():
-    agent = agents.make("gp-bucb", UNTOLD)
-    agent.reset(0)
+    agent = started(agents.make("gp-bucb", UNTOLD))
     played = []
     for t in range(FIRST + 1):
         played.append(int(agent.act(SEEN)))
@@ -124,8 +119,7 @@ def test_a_named_kernel_has_the_published_amplitude(given):
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("setting", [UNTOLD, BOX], ids=["arms", "box"])
 def test_a_batch_plays_what_its_trials_play(setting):
-    batch = agents.make("gp-ucb", setting, 2, noise_std=np.array([0.1, 5.0]))
-    batch.reset([0, 1])
+    batch = started(agents.make("gp-ucb", setting, 2, noise_std=np.array([0.1, 5.0])), [0, 1])
     singles = [agents.make("gp-ucb", setting, noise_std=r) for r in (0.1, 5.0)]
     for i, agent in enumerate(singles):
         agent.reset(i)
@@ -153,16 +147,6 @@ def test_saved_in_its_first_plays_and_later_it_goes_on(tmp_path):
                 tell(each, t, played[-1], [t], played)
 
 
-def test_under_constraints_each_quantity_is_scaled_by_its_own_first_plays():
-    problem = build("constrained", {"num_arms": 15, "horizon": 30, "publish_model": False})
-    env = BanditEnv(problem)
-    seen, _ = env.reset(seed=0)
-    agent = agents.make("gp-agent", env, rule="ucb")
-    agent.reset(0)
-    play_env(env, agent, seen, 8)
-    assert agent.objective.standardize
-
-
 SAME_PLAYS = [  # factories that play arms without costs, in any unit
     name
     for name in by_attribute().values()
@@ -173,8 +157,7 @@ SAME_PLAYS = [  # factories that play arms without costs, in any unit
 
 
 def test_values_that_are_all_the_same_tell_no_unit_and_are_waited_for():
-    agent = agents.make("gp-ucb", UNTOLD)
-    agent.reset(0)
+    agent = started(agents.make("gp-ucb", UNTOLD))
     for t in range(20):
         agent.update(SEEN, agent.act(SEEN), 0.0, at_once(t, 2.0 if t < 15 else 3.0))
         assert (agent.model.setting.kernel is None) == (t < 15)
@@ -187,8 +170,7 @@ def test_a_kernel_object_says_the_unit(given):
 
 @pytest.mark.parametrize("size", [1e-200, 1e200])
 def test_a_unit_in_which_no_variance_is_a_number_is_refused(size):
-    agent = agents.make("gp-ucb", UNTOLD)
-    agent.reset(0)
+    agent = started(agents.make("gp-ucb", UNTOLD))
     for t in range(2):
         agent.act(SEEN)
         info = at_once(t, 0.0 if t == 0 else size)
@@ -206,8 +188,7 @@ def test_factories_that_are_called_directly_play_as_make_does_in_every_unit(name
     factory, played = getattr(agents, name.replace("-", "_")), []
     for make in (factory, partial(agents.make, name)):
         for unit in (1.0, 1024.0):
-            agent = make(setting)
-            agent.reset(3)
+            agent = started(make(setting), 3)
             played.append([])
             for t in range(12):
                 played[-1].append(int(agent.act(SEEN)))

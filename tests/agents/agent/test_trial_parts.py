@@ -1,15 +1,16 @@
-"""Options of one number a trial reach their trials, also where trials play side by side."""
+"""Options of one number a trial reach their trials, and every role in a trial draws by itself."""
 
 from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 import pytest
-from players import at_once
+from players import at_once, started
 
 import agents
 from agents.acquisition.by_name import Always
 from agents.agent.assembly import assemble, part_of_trial
+from agents.agent.generators import ROLES, Streams
 from agents.model.model import Model
 from agents.objectives.first_plays import GivenUnits
 from agents.restarts.alarms import CalibratedAlarm
@@ -47,12 +48,10 @@ def test_a_trial_of_a_batch_has_its_own_number(option, case, setting, learning):
     name, numbers = case
     own = learning | (LIGHT if setting.continuous else {})
     each = np.array(numbers)[:, None] if option == "prior_mean" else np.array(numbers)
-    batch = agents.make(name, setting, num_trials=2, **{option: each}, **own)
-    batch.reset([0, 1])
+    batch = started(agents.make(name, setting, num_trials=2, **{option: each}, **own), [0, 1])
     together = actions(batch, setting.to_point, 2)
     for i, number in enumerate(numbers):
-        single = agents.make(name, setting, **{option: number}, **own)
-        single.reset(i)
+        single = started(agents.make(name, setting, **{option: number}, **own), i)
         np.testing.assert_array_equal(together[:, i], actions(single, setting.to_point, 0))
 
 
@@ -110,6 +109,26 @@ class Biased:
 def test_an_array_of_one_number_an_arm_stays_whole_though_there_are_as_many_trials(learning):
     setting = Setting(arms=np.linspace(0, 1, 10)[:, None], horizon=8, noise_std=0.1)
     rule = Biased(np.where(np.arange(10) == 7, 1e6, 0.0))
-    agent = assemble(Model.of(setting, **learning), Always(rule), 10)
-    agent.reset(list(range(10)))
+    agent = started(assemble(Model.of(setting, **learning), Always(rule), 10), list(range(10)))
     assert (actions(agent, setting.to_point, 10) == 7).all()
+
+
+def test_the_generators_of_a_role_are_those_that_spawn_makes_in_the_order_of_the_roles():
+    seeds = [3, 2**40]
+    streams = Streams(seeds)
+    for i, seed in enumerate(seeds):
+        children = np.random.SeedSequence(seed).spawn(len(ROLES))
+        for role, child in zip(ROLES, children, strict=True):
+            assert streams.of(role)[i].random() == np.random.default_rng(child).random()
+        *_, third = children[ROLES.index("rule")].spawn(3)
+        assert streams.of_round("rule", 2)[i].random() == np.random.default_rng(third).random()
+    before = ["ties", "samples", "fits", "search", "rule", "belief", "objective", "restart", "turns"]
+    assert [*ROLES[:9]] == before  # another order is another stream for each of them, and other plays
+
+
+def test_the_generators_of_a_role_go_on_and_those_of_a_round_begin_again():
+    streams = Streams([0])
+    first, second = (streams.of("belief")[0].random() for _ in range(2))
+    assert first != second
+    again, other = (streams.of_round("rule", 1)[0].random() for _ in range(2))
+    assert again == other != streams.of_round("rule", 2)[0].random()

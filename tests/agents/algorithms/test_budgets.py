@@ -7,16 +7,15 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 import pytest
-from players import at_once
+from agent_cases import batch_as_singles
+from players import at_once, started
 from sklearn.gaussian_process.kernels import ConstantKernel
 
 import agents
 from agents.acquisition.improvement import gittins_index, log_expected_improvement
-from agents.registry import resolve_agent
 from agents.stopping.by_price import GradientWorthPrice
 from bandit_envs import make
 from gpbandits import evaluate
-from gpbandits.evaluation.record import over_budget
 
 BUDGETS = ("ratio-ucb", "ei-per-cost", "kg-per-cost", "pbgi")
 PLAIN = {"ratio-ucb": ("gp-ucb", {"width": 2.0}), "ei-per-cost": ("gp-ei", {})}
@@ -49,8 +48,7 @@ def test_the_gain_that_is_played_for_is_the_gain_that_stopping_compares_with_the
     env = gym.make("GPBandit-GP-v0", num_arms=30, horizon=12)
     observation, _ = env.reset(seed=3)
     stopping = ("knowledge-gradient", {"price": 0.01})
-    agent = agents.make("kg-per-cost", env.get_wrapper_attr("setting"), stopping=stopping)
-    agent.reset(3)
+    agent = started(agents.make("kg-per-cost", env.get_wrapper_attr("setting"), stopping=stopping), 3)
     gain = None
     for _ in range(12):
         action = agent.act(observation)
@@ -71,8 +69,7 @@ def test_while_any_play_is_worth_its_price_the_next_one_is(law, known):
     env = gym.make("GPBandit-GP-v0", budget={"law": law, "budget": 1e5, "known": known, **scale}, **keywords)
     for seed in range(12):
         observation, _ = env.reset(seed=seed)
-        agent = agents.make("kg-per-cost", env.get_wrapper_attr("setting"))
-        agent.reset(seed)
+        agent = started(agents.make("kg-per-cost", env.get_wrapper_attr("setting")), seed)
         candidates = None
         for _ in range(30):
             action = agent.act(observation)
@@ -192,56 +189,7 @@ def test_ratio_ucb_prefers_the_arm_that_earns_most_a_unit_of_cost():
     assert ours < theirs / 2
 
 
-@pytest.mark.sampled(1)
-@pytest.mark.parametrize("known", [True, False])
-def test_the_regret_of_ratio_ucb_is_bounded_by_the_widths_where_the_bands_hold(known):
-    """rho* k(x_t) - f(x_t) <= 2 w_f sd_f + rho* 2 w_k sd_k in every round, exactly."""
-    budget = {"law": "gp", "budget": 20, "noise_std": 0.05, "known": known}
-    env = gym.make("GPBandit-Budget-v0", num_arms=40, budget=budget)
-    holding = 0
-    for seed in range(6):
-        env.reset(seed=seed)
-        trial = env.unwrapped.simulator.trials[0]  # type: ignore[attr-defined]
-        f, k = trial.means[0, 0], trial.play_costs.values
-        rho = (f / k).max()
-        agent = agents.make("ratio-ucb", env.get_wrapper_attr("setting"), width=5.0)
-        observation, _ = env.reset(seed=seed)
-        agent.reset(seed)
-        paid, regret, bound, bands_hold = 0.0, 0.0, 0.0, True
-        while True:
-            arm = agent.act(observation)
-            context = np.zeros(1, dtype=np.int64)
-            sd_f, band = agent.belief.std(context)[0], agent.objective.costs.at(agent.arms(context))  # type: ignore[union-attr]
-            bands_hold &= bool((np.abs(f - agent.belief.mean(context)[0]) <= 5.0 * sd_f).all())  # type: ignore[union-attr]
-            bands_hold &= bool((np.abs(k - band.mean[0]) <= 5.0 * band.std[0] + 1e-12).all())
-            observation, reward, terminated, _, info = env.step(arm)
-            if terminated:
-                break
-            agent.update(observation, arm, reward, info)
-            step = 2 * 5.0 * sd_f[arm] + rho * 2 * 5.0 * band.std[0, arm]
-            assert not bands_hold or rho * k[arm] - f[arm] <= step + 1e-9
-            paid, regret, bound = paid + k[arm], regret + rho * k[arm] - f[arm], bound + step
-        if bands_hold:
-            holding += 1
-            assert regret + rho * (20 - paid) <= bound + rho * k.max()
-    assert holding >= 3
-
-
 @pytest.mark.parametrize("name", BUDGETS)
 def test_a_batch_with_known_costs_plays_what_its_trials_play_alone(name):
     keywords = {"num_arms": 25, "budget": {"law": "gp", "budget": 50, "known": True}, "horizon": 12}
-    alone = resolve_agent(name)
-    field = {"batch": name, "alone": lambda setting: alone(setting)}
-    actions = evaluate("GPBandit-Budget-v0", field, trials=3, env_kwargs=keywords).actions
-    np.testing.assert_array_equal(actions["batch"], actions["alone"])
-
-
-@pytest.mark.long
-def test_where_costs_differ_much_improvement_per_cost_finds_more_with_a_small_budget():
-    field = {"EIpu": ("ei-per-cost", {"cooling": False}), "EI": "gp-ei"}
-    costs = {"law": "log-gp", "budget": 5, "median": 0.2, "known": True}
-    keywords = {"budget": costs, "length_scale": 0.05, "noise_std": 0.01, "normalize": False, "horizon": 60}
-    result = evaluate("GPBandit-Budget-v0", field, trials=8, env_kwargs=keywords)
-    pairs = [(result.simple_regret[label], result.spent[label]) for label in ("EIpu", "EI")]
-    ours, theirs = (over_budget(*pair, np.array([1.0])).mean() for pair in pairs)
-    assert ours < theirs / 2
+    batch_as_singles("GPBandit-Budget-v0", name, 3, **keywords)

@@ -5,6 +5,8 @@ from itertools import product
 import gymnasium as gym
 import numpy as np
 import pytest
+from agent_cases import batch_as_singles
+from players import started
 from sklearn.gaussian_process.kernels import RBF
 
 import agents
@@ -124,15 +126,6 @@ OF_RESTARTS = {  # detectors that have alarms often
 }
 
 
-def assert_a_batch_equals_singles(**options):
-    own = OF_RESTARTS.get(options["restart"])
-    options |= {} if own is None else {"restart_options": own}
-    short = {"trials": 2, "num_arms": 20, "horizon": 45, "safe_seed": options["constraint"] == "safe"}
-    together = played({"it": ("gp-agent", options)}, **short)
-    singles = played({"it": lambda setting: agents.make("gp-agent", setting, **options)}, **short)
-    np.testing.assert_array_equal(together["it"], singles["it"])
-
-
 def all_parts():
     """Every belief with every constraint and restart, so that any two of them meet."""
     parts = product(enumerate(BELIEFS), enumerate(CONSTRAINTS), enumerate(RESTARTS))
@@ -144,7 +137,10 @@ def all_parts():
 @pytest.mark.sampled(12)
 @pytest.mark.parametrize(("belief", "constraint", "restart"), [*all_parts()])
 def test_all_parts_go_together_and_a_batch_equals_singles(belief, constraint, restart):
-    assert_a_batch_equals_singles(belief=belief, constraint=constraint, restart=restart)
+    options = {"belief": belief, "constraint": constraint, "restart": restart}
+    options |= {"restart_options": OF_RESTARTS[restart]} if restart in OF_RESTARTS else {}
+    short = {"num_arms": 20, "horizon": 45, "safe_seed": constraint == "safe"}
+    batch_as_singles(COMPOSITE, ("gp-agent", options), **short)
 
 
 def test_an_agent_without_contexts_sees_the_arms_alone():
@@ -159,16 +155,6 @@ def test_an_agent_without_contexts_sees_the_arms_alone():
     agent = made(context=False)
     agent.reset(0)
     assert agent.act(np.array([0.3])) in range(30)
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("restart", SHARED)
-def test_the_default_threshold_has_the_stated_rate_of_false_alarms(restart):
-    keywords = {**OFF, "changes": {"law": "at", "rounds": []}, "num_arms": 50, "horizon": 400}
-    agent = ("gp-agent", {"restart": restart})
-    result = evaluate(COMPOSITE, {"it": agent}, trials=60, env_kwargs=keywords)
-    runs = sum(len(rounds) > 0 for rounds in result.alarms["it"])
-    assert runs <= 14  # 6 are expected; more than 14 in 60 would happen once in a thousand
 
 
 @pytest.mark.long
@@ -204,8 +190,7 @@ def test_the_play_after_a_restart_knows_nothing_though_an_epoch_ends_with_it(eve
         observation, _ = env.reset(seed=0)
         epochs = {"constraint": "dual", "constraint_options": {"reuse": False, "epoch": 20}}
         starts = {"restart": "periodic", "restart_options": {"every": every}}
-        agent = agents.make("gp-agent", env, **epochs, **starts)
-        agent.reset(seed)
+        agent = started(agents.make("gp-agent", env, **epochs, **starts), seed)
         for arm in range(20):  # whatever it would play: all have seen the same
             agent.act(observation)
             following, reward, _, _, info = env.step(arm)
@@ -241,11 +226,7 @@ def test_a_rule_without_units_is_refused_where_scores_are_weighed_against_costs(
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("rule", RULES)
 def test_every_rule_plays_what_its_trials_play_alone(rule):
-    spec = ("gp-agent", {"rule": rule})
-    short = {"trials": 2, "num_arms": 20, "horizon": 30}
-    together = played({"it": spec}, **short)["it"]
-    alone = played({"it": lambda setting: agents.make("gp-agent", setting, rule=rule)}, **short)["it"]
-    np.testing.assert_array_equal(together, alone)
+    batch_as_singles(COMPOSITE, ("gp-agent", {"rule": rule}), num_arms=20, horizon=30)
 
 
 def test_a_constraint_needs_a_setting_with_constraints():
@@ -260,12 +241,9 @@ def test_a_constraint_needs_a_setting_with_constraints():
     ids=["gp-agent", "gp-ucb-cpd"],
 )
 def test_detectors_of_a_batch_are_set_by_the_noise_of_their_own_trials(spec):
-    name, options = spec
     keywords = {"noise": {"law": "gaussian", "share": 0.01}, "num_segments": 2, "horizon": 120}
     keywords |= {"context": None, "constraints": None}
-    batch = played({"it": spec}, **keywords)
-    singles = played({"it": lambda setting: agents.make(name, setting, **options)}, **keywords)
-    np.testing.assert_array_equal(batch["it"], singles["it"])
+    batch_as_singles(COMPOSITE, spec, 3, **{**SMALL, **keywords})
 
 
 @pytest.mark.parametrize(

@@ -5,14 +5,18 @@ import warnings
 import numpy as np
 import pytest
 from penalised_cases import ARMS, BOTH, EPOCH, HORIZON, Run, discs
+from players import each_round, started
+from references import posterior
 from sklearn.gaussian_process.kernels import Matern
 
 import agents
 from agents.agent import domain
 from agents.model.choice import argmax_with_ties
 from bandit_envs import Decisions, Problem, Setting
+from bandit_envs.environment.envs import BanditEnv
 from bandit_envs.laws import Gaussian, KnownFunction, delays
 from bandit_envs.laws.functions import Moments
+from bandit_envs.problem.feedback import Feedback
 from gpbandits import evaluate
 
 
@@ -126,19 +130,48 @@ def test_short_epochs_have_as_many_first_plays_as_rounds(name, epoch):
     assert np.isfinite(result.regret["it"]).all()
 
 
-@pytest.mark.long
-@pytest.mark.parametrize(("name", "noise"), [(BOTH[0], 0.0), (BOTH[1], 0.1)])
-def test_regret_and_violation_fall_on_the_two_discs(name, noise):
-    problem = discs(noise, horizon=350)
-    specs = {"it": name, "restart": (name, {"reuse": False}), "unconstrained": "igp-ucb"}
-    result = evaluate(problem, specs, trials=8)
-    rounds = np.arange(1, 351)
-    violation = {
-        label: (np.maximum(np.cumsum(cost[:, :, 0], axis=1), 0) / rounds).mean(axis=0)
-        for label, cost in result.costs.items()
-    }
-    regret = np.abs(result.regret["it"]).mean(axis=0) / rounds
-    assert violation["it"][349] < violation["it"][199] < violation["it"][99]
-    assert violation["it"][349] < 0.15 < 0.8 < violation["unconstrained"][349]
-    assert violation["it"][349] < violation["restart"][349]
-    assert regret[349] < 0.6
+# A kernel of every epoch's objective (k_l)
+
+SHORT, PLAYED, REFITTED = 8, 35, 12
+
+
+@pytest.fixture(scope="module", params=[(name, reuse) for name in BOTH for reuse in (True, False)], ids=str)
+def run(request):
+    """An agent after 35 rounds, the rounds after which its kernel was another, and what came."""
+    name, reuse = request.param
+    env = BanditEnv(discs(0.1 if name == BOTH[1] else 0.0, horizon=PLAYED))
+    observation, _ = env.reset(seed=2)
+    agent = started(agents.make(name, env, epoch=SHORT, refit_every=REFITTED, reuse=reuse), 3)
+    changed, plays, came, kernel = [], [], [], agent.model.kernel
+    for t, (action, _, info, _) in enumerate(each_round(env, agent, observation, PLAYED)):
+        plays.append(action)
+        came.append(Feedback.arrived(info)[2:])
+        if agent.model.kernel is not kernel:
+            changed.append(t + 1)
+            kernel = agent.model.kernel
+    return agent, changed, np.array(plays), came, 0 if reuse else PLAYED // SHORT * SHORT
+
+
+def test_kernels_change_at_the_ends_of_epochs_alone(run):
+    agent, changed, *_ = run
+    assert changed == [16, 24]  # multiples of 12 are in the second and the third epoch
+    assert agent.failed_fits == 0
+
+
+def test_they_are_fitted_to_the_values_of_all_plays_under_the_new_multipliers(run):
+    agent, _, plays, came, _ = run
+    point, value, _ = agent.assumptions.sample(agent)
+    np.testing.assert_array_equal(point, plays)
+    reward, cost = (np.concatenate(column) for column in zip(*came, strict=True))
+    expected = agent.objective.values(np.zeros(PLAYED, dtype=int), reward, cost)
+    np.testing.assert_allclose(value, expected)
+
+
+def test_the_belief_is_the_posterior_under_the_latest_kernel(run):
+    agent, _, plays, came, begin = run
+    reward, cost = (np.concatenate(column)[begin:] for column in zip(*came, strict=True))
+    value = agent.objective.values(np.zeros(PLAYED - begin, dtype=int), reward, cost)
+    gram = agent.model.kernel(agent.setting.decisions.points)
+    mean, covariance = posterior(gram, float(agent.belief.mean_posterior.noise[0]), plays[begin:], value)
+    np.testing.assert_allclose(agent.belief.mean(np.zeros(1, int))[0], mean, atol=1e-6)
+    np.testing.assert_allclose(agent.belief.std(np.zeros(1, int))[0] ** 2, np.diag(covariance), atol=1e-6)

@@ -1,18 +1,26 @@
-"""Beliefs about pending feedback: identities, and the textbook on every play."""
+"""Beliefs about pending feedback, by identities and the textbook, and GP-UCB on sums of anonymous rewards."""
+
+from __future__ import annotations
 
 from dataclasses import replace
 
 import numpy as np
 import pytest
 import references
-from agent_cases import GAUSSIAN, of_each_shape
-from players import each_round, play
+from agent_cases import GAUSSIAN, of_each_shape, on_a_line
+from players import each_round, play, started
+from scipy import stats
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 
 import agents
+from agents.algorithms.delayed import Functionals, chances_of
 from agents.beliefs.censored import Censored
 from agents.beliefs.surface import Surface
+from agents.model.model import Model
 from bandit_envs import Setting, make
+from bandit_envs.kernels import gram
+from bandit_envs.kernels.gram import DENSE_LIMIT
+from bandit_envs.laws import delays
 from bandit_envs.problem.setting import batch_settings
 from bandit_envs.problems import build
 from gpbandits import evaluate
@@ -51,27 +59,6 @@ class Playing:
         return {s: value - self.setting.reward_lower_bound for s, value in self.value.items()}
 
 
-@pytest.mark.parametrize("window", [0, 4, 100])
-def test_sdf_is_the_posterior_on_all_plays_with_zero_for_what_has_not_arrived_in_time(window):
-    playing = Playing("gp-ucb-sdf", window=window)
-    steps = range(len(playing.points))
-    values = [playing.shifted[s] if playing.delay.get(s, np.inf) <= window else 0.0 for s in steps]
-    mean, covariance = playing.posterior(steps, values)
-    belief = playing.agent.belief
-    shifted = belief.mean(HERE)[0] - playing.setting.reward_lower_bound
-    np.testing.assert_allclose(shifted, mean, rtol=0, atol=1e-8)
-    np.testing.assert_allclose(belief.std(HERE)[0] ** 2, np.diag(covariance), rtol=0, atol=1e-8)
-
-
-@pytest.mark.parametrize("window", [0, 3, 12, 1000])
-def test_the_bias_is_the_sum_of_latent_deviations_over_the_last_plays(window):
-    playing = Playing("gp-ucb-sdf", rounds=30, window=window, reward_bound=2.0)
-    _, covariance = playing.posterior(range(30), np.zeros(30))
-    recent = playing.points[max(0, 30 - window) :]
-    expected = 2.0 * np.sqrt(np.maximum(np.diag(covariance)[recent], 0.0)).sum()
-    np.testing.assert_allclose(playing.agent.belief.bias, expected, rtol=1e-6)
-
-
 def test_the_bias_is_in_units_of_the_learnt_prior_deviation():
     learnt = Playing("gp-ucb-sdf", rounds=5, window=4).agent
     learnt.remodel(replace(learnt.model, kernel=ConstantKernel(0.3**2) * learnt.model.kernel))
@@ -95,8 +82,7 @@ def test_deviations_with_and_without_noise_are_the_same_on_a_box_and_on_its_poin
     env = make("GPBandit-RKHS-v0", **box)
     for noisy in (False, True):
         observation, _ = env.reset(seed=1)
-        agent = agents.make("gp-ucb-sdf", env, noisy=noisy, initial=3)
-        agent.reset(0)
+        agent = started(agents.make("gp-ucb-sdf", env, noisy=noisy, initial=3))
         play(env, agent, observation, 6)
         std = Surface.of(agent.belief).predict(agent.features)[1]
         np.testing.assert_allclose(std, agent.belief.std(HERE)[0], rtol=1e-9)
@@ -159,8 +145,7 @@ def plays_when_told(name, bound):
     environment = make("GPBandit-GP-v0", **DELAYED)
     observation, _ = environment.reset(seed=5)
     setting = replace(environment.get_wrapper_attr("setting"), reward_lower_bound=bound)
-    agent = agents.make(name, setting)
-    agent.reset(1)
+    agent = started(agents.make(name, setting), 1)
     return play(environment, agent, observation, 25)[0], agent
 
 
@@ -172,8 +157,7 @@ def test_a_lower_bound_of_the_reward_matters_to_agents_that_censor_and_to_no_oth
 
 def shifted_by(setting, name="gp-ucb-sdf", **options):
     """What an agent takes from a reward before its posterior sees it."""
-    agent = agents.make(name, setting, **options)
-    agent.reset(0)
+    agent = started(agents.make(name, setting, **options))
     return float(agent.belief.prior_mean[0, 0])
 
 
@@ -190,8 +174,7 @@ def test_pending_feedback_counts_as_the_users_mean_the_published_bound_or_three_
 
 def test_each_trial_of_a_batch_censors_at_its_own_lower_bound():
     trials = [Setting(arms=np.eye(3), kernel=RBF(), max_delay=5, reward_lower_bound=b) for b in (-1.0, -4.0)]
-    batch = agents.make("gp-ucb-sdf", batch_settings(trials), num_trials=2)
-    batch.reset([0, 1])
+    batch = started(agents.make("gp-ucb-sdf", batch_settings(trials), num_trials=2), [0, 1])
     np.testing.assert_array_equal(batch.belief.prior_mean[:, 0], [-1.0, -4.0])
     assert [shifted_by(batch_settings(trials).of_trial(i)) for i in range(2)] == [-1.0, -4.0]
 
@@ -248,8 +231,88 @@ def test_the_initial_plays_are_uniform_and_the_first_of_the_horizon():
     assert ((count - 16) ** 2 / 16).sum() < 43.8  # chi-squared with 19 degrees, 1 in 1000
 
 
-def test_an_uncertainty_sampling_start_plays_like_pure_exploration():
-    specs = {"start": ("gp-bucb", {"start": 10}), "variance": "pure-exploration"}
-    plays = evaluate("GPBandit-GP-v0", specs, trials=3, env_kwargs={"horizon": 12}).actions
-    np.testing.assert_array_equal(plays["start"][:, :10], plays["variance"][:, :10])
-    assert not np.array_equal(plays["start"], plays["variance"])
+# Sums
+
+SUMMED = on_a_line(12, horizon=60, prior_mean=0.4, delay=delays.PoissonDelay(3.0), aggregated=True)
+ONE = np.zeros(1)
+BENCH = {"num_arms": 100, "horizon": 400, "noise_std": 0.1, "delay": {"law": "poisson", "mean": 5}}
+
+
+def summed(total: float) -> dict:
+    return {
+        "feedback_mask": np.ones(1, dtype=bool),
+        "feedback_step": np.full(1, -1),
+        "feedback_reward": np.array([total]),
+    }
+
+
+@pytest.mark.parametrize("limit", [DENSE_LIMIT, 1], ids=["table", "no table"])
+@pytest.mark.parametrize("count", [8, 30], ids=["fewer than points", "more"])
+def test_sums_are_conditioned_on_exactly(count, limit, monkeypatch):
+    monkeypatch.setattr(gram, "DENSE_LIMIT", limit)
+    model, rng = Model.of(SUMMED), np.random.default_rng(0)
+    belief = Functionals(model)
+    rows, values = rng.random((count, 12)), rng.normal(size=count)
+    variances = rng.random(count) + 0.1
+    for row, value, variance in zip(rows, values, variances, strict=True):
+        point = np.r_[np.arange(12), 3]  # one of them in two parts
+        weight = np.r_[row, 0.25]
+        weight[3] -= 0.25
+        belief.observe(point, weight, value, variance)
+    prior = model.gram.dense
+    noisy = rows @ prior @ rows.T + np.diag(variances)
+    gain = prior @ rows.T @ np.linalg.inv(noisy)
+    np.testing.assert_allclose(belief.mean, 0.4 + gain @ (values - rows @ np.full(12, 0.4)), atol=1e-10)
+    np.testing.assert_allclose(belief.covariance, prior - gain @ rows @ prior, atol=1e-10)
+    np.testing.assert_allclose(belief.variance, np.diag(belief.covariance), atol=1e-12)
+
+
+def test_a_round_tells_what_the_chances_say_of_the_last_plays():
+    agent = started(agents.make("gp-ucb-aggregated", SUMMED, chances=[0.5, 0.3, 0.1]))
+    expected = Functionals(agent.model)
+    for t, (arm, total) in enumerate([(2, 1.0), (7, -0.5), (7, 2.0), (4, 0.0)]):
+        agent.act(ONE)
+        agent.update(ONE, arm, total, summed(total))
+        recent = np.array([2, 7, 7, 4][: t + 1][::-1][:3])
+        chance = np.array([0.5, 0.3, 0.1])[: t + 1]
+        square = expected.mean[recent] ** 2 + np.maximum(expected.variance[recent], 0.0)
+        uncertain = (chance * (1 - chance)) @ square
+        expected.observe(recent, chance, total, 0.01 * chance.sum() + uncertain)
+        np.testing.assert_allclose(agent.functionals.mean, expected.mean, atol=1e-12)
+        np.testing.assert_allclose(agent.functionals.covariance, expected.covariance, atol=1e-12)
+
+
+def test_where_nothing_is_late_or_summed_it_plays_as_gp_ucb():
+    for aggregated in (False, True):
+        problem = {**BENCH, "horizon": 60, "delay": None, "aggregated": aggregated}
+        ours = evaluate("GPBandit-GP-v0", ["gp-ucb-aggregated"], trials=2, env_kwargs=problem)
+        plain = {**problem, "aggregated": False}
+        theirs = evaluate("GPBandit-GP-v0", {"it": ("gp-ucb", {"width": 2.0})}, trials=2, env_kwargs=plain)
+        np.testing.assert_array_equal(ours.actions["gp-ucb-aggregated"], theirs.actions["it"])
+
+
+def test_chances_are_those_of_the_published_law():
+    found = chances_of(SUMMED)
+    exact = stats.poisson.pmf(np.arange(len(found)), 3.0)
+    assert np.abs(found - exact).max() < 4.0 * 0.5 / np.sqrt(100_000)
+    lossy = chances_of(replace(SUMMED, delay=delays.PoissonDelay(3.0, lost=0.5)))
+    assert abs(lossy.sum() - 0.5) < 0.01
+    np.testing.assert_array_equal(chances_of(replace(SUMMED, max_delay=0)), [1.0])
+
+
+@pytest.mark.parametrize(
+    ("setting", "options", "message"),
+    [
+        (replace(SUMMED, delay=None, max_delay=5), {}, "chances must be given"),
+        (replace(SUMMED, delay=delays.ByReward()), {}, "chances must be given"),
+        (replace(SUMMED, delay=delays.DelayByArm()), {}, "chances must be given"),
+        (SUMMED, {"chances": [0.7, 0.7]}, "chances must be a list of numbers"),
+        (SUMMED, {"chances": [-0.1, 0.7]}, "chances must be a list of numbers"),
+        (SUMMED, {"form": "pairs"}, "form must be left out"),
+        (SUMMED, {"repeat": 2.0}, "repeat must be 1"),
+        (Setting(low=np.zeros(1), high=np.ones(1), aggregated=True), {}, "setting must have arms"),
+    ],
+)
+def test_what_it_cannot_do_is_refused(setting, options, message):
+    with pytest.raises(ValueError, match=message):
+        agents.make("gp-ucb-aggregated", setting, **options)

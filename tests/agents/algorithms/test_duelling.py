@@ -8,7 +8,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 import scipy.stats
-from agent_cases import DUELLING, SETTING
+from agent_cases import DUELLING, SETTING, batch_as_singles
 from players import at_once, play
 from references.duels import RULES, bands, belief, double_ts, mr_lpf_left, pop_bo, std_of_pairs
 from scipy.optimize import minimize
@@ -184,12 +184,7 @@ def test_a_batch_of_trials_plays_exactly_what_single_trials_play(name):
     facts = {"num_arms": 10, "horizon": 15}
     if agents.features(name).context:
         facts |= {"num_contexts": 3, "delay": {"law": "poisson", "mean": 3}}
-    alone = resolve_agent(name)
-    batch, singles = (
-        evaluate(DUEL, {"it": agent}, trials=3, env_kwargs=facts).actions["it"]
-        for agent in (name, lambda setting: alone(setting))
-    )
-    np.testing.assert_array_equal(batch, singles)
+    batch_as_singles(DUEL, name, 3, **facts)
 
 
 @pytest.mark.parametrize("name", DUELLING)
@@ -239,15 +234,6 @@ def test_pop_bo_finds_the_most_where_the_first_centre_is_far_away():
         start = 0.9 * likeliest
         best = minimize(lambda w, ahead=ahead: -(ahead @ w), start, constraints=inside, method="SLSQP")
         assert found[arm] == pytest.approx(-best.fun, abs=1e-4)
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("name", DUELLING)
-def test_everyone_regrets_less_than_uniform_pairs(name):
-    options = {"band": 0.3} if name == "mr-lpf" else {}  # by its theorem's band no arm leaves
-    players = {name: (name, options), "random": "random"}
-    result = evaluate(DUEL, players, trials=5, env_kwargs={"num_arms": 15, "horizon": 150})
-    assert result.regret[name][:, -1].mean() < 0.6 * result.regret["random"][:, -1].mean()
 
 
 @pytest.mark.parametrize("name", DUELLING)

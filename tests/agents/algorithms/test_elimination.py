@@ -8,13 +8,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-import references
 from agent_cases import GAUSSIAN, on_a_line, takes
-from players import at_once, play
+from players import play, started
 from scipy.stats import binomtest
 
 import agents
-from agents.algorithms.elimination import BANDS, WAITS
+from agents.algorithms.elimination import WAITS
 from agents.model.rounds import Delivery
 from agents.registry import resolve_agent
 from agents.restarts.base import doubling_lengths, growing_lengths, quantile_wait
@@ -27,7 +26,6 @@ from gpbandits import evaluate
 from gpbandits.theory.regret import mvr_bound
 
 ELIMINATING = [name for name in GAUSSIAN if takes(name, band="plain")]
-DOUBLING = [name for name in ELIMINATING if takes(name, first=5)]
 HORIZON = 60
 SETTING = on_a_line(
     15, horizon=HORIZON, rkhs_bound=1.0, max_delay=HORIZON, delay={"law": "poisson", "mean": 0.5}
@@ -59,8 +57,7 @@ def test_batches_fill_the_horizon(horizon):
 
 def played(name: str, value: Any, late: bool = False) -> list[int]:
     """Arms of a trial whose feedback comes at once, or all of a batch at its end."""
-    agent = resolve_agent(name)(SETTING)
-    agent.reset(0)
+    agent = started(resolve_agent(name)(SETTING))
     ends = set(np.cumsum(LENGTHS.get(name, doubling_lengths(HORIZON, 16))).tolist())
     arms, waiting = [], []
     for t in range(HORIZON):
@@ -95,65 +92,7 @@ def test_no_value_and_no_delay_changes_a_play_of_mvr():
     assert played("mvr", hill) == played("mvr", lambda arm: -3.0 * hill(arm), late=True)
 
 
-class ByTheBook:
-    """What is left of the arms, and the variances of a batch, from the definitions."""
-
-    def __init__(self, lengths: list[int], band: str, delta: float, noise_std: float):
-        self.gram = SETTING.kernel(SETTING.arms)  # type: ignore[misc]
-        self.ends, self.split = set(np.cumsum(lengths)[:-1]), band == "split"
-        self.level = delta / (len(self.gram) * len(lengths))
-        self.noise_std, self.active = noise_std, np.ones(len(self.gram), dtype=bool)
-        self.played, self.values, self.round = [], [], 0
-
-    def variance(self) -> Any:
-        played, values = np.array(self.played, int), np.array(self.values)
-        return np.diag(references.posterior(self.gram, LAMBDA, played, values)[1])
-
-    def learn(self, arm: int, value: float) -> None:
-        self.round += 1
-        self.played.append(arm)
-        self.values.append(value)
-        if self.round in self.ends:
-            played = np.array(self.played)
-            mean = references.posterior(self.gram, LAMBDA, played, np.array(self.values))[0]
-            facts = {"bound": 1.0, "noise_std": self.noise_std, "level": self.level, "split": self.split}
-            half = references.half_width(self.gram, LAMBDA, played, **facts)
-            self.active &= mean + half >= (mean - half)[self.active].max()
-            self.played, self.values = [], []
-
-
 LAMBDA = 0.02
-BATCHES = {
-    **{(name, None): doubling_lengths(HORIZON, 16) for name in DOUBLING},
-    **{(name, 5): doubling_lengths(HORIZON, 5) for name in DOUBLING},
-    ("bpe", None): LENGTHS["bpe"],
-    ("bpe-delay", None): LENGTHS["bpe-delay"],
-}
-
-
-@pytest.mark.sampled(4)
-@pytest.mark.parametrize("band", BANDS)
-@pytest.mark.parametrize(("name", "first"), BATCHES)
-@pytest.mark.parametrize("noise_std", [0.05, 0.1])
-def test_what_is_struck_off_and_what_is_played_is_by_the_book(name, first, band, noise_std):
-    options = {} if first is None else {"first": first}
-    options |= {"band": band, "delta": 0.02, "noise_std": noise_std, "noise_variance": LAMBDA}
-    agent: Any = resolve_agent((name, options))(SETTING)
-    agent.reset(0)
-    book, arms = ByTheBook(BATCHES[name, first], band, 0.02, noise_std), []
-    of_largest_variance = []
-    for t in range(HORIZON):
-        np.testing.assert_array_equal(agent.belief.active(HERE)[0], book.active)
-        arms.append(agent.act(ONE))
-        variance = np.where(book.active, book.variance(), -np.inf)
-        of_largest_variance.append(variance[arms[-1]] >= variance.max() - 1e-8)
-        value = 2.0 * hill(arms[-1]) + 0.1 * np.sin(t)
-        book.learn(arms[-1], value)
-        agent.update(ONE, arms[-1], value, at_once(t, value))
-    assert 0 < book.active.sum() < len(book.active)
-    assert all(of_largest_variance) == (name != "reds")
-
-
 LEARNT: dict[str, Any] = {
     "mean": {"prior_mean": 3.0},
     "kernel": {"kernel": make_kernel("matern52", 0.05)},
@@ -167,8 +106,7 @@ LEARNT: dict[str, Any] = {
 def test_what_is_learnt_within_a_batch_holds_for_its_values_too(name, learnt):
     active = []
     for changes_before in (None, 6, 0):  # plays; not at all
-        agent: Any = resolve_agent(name)(SETTING)
-        agent.reset(0)
+        agent: Any = started(resolve_agent(name)(SETTING))
         for plays, arm in enumerate((9, 9, 9, 2, 2, 4, None)):
             if plays == changes_before:
                 agent.remodel(replace(agent.model, **LEARNT[learnt]))
@@ -183,8 +121,7 @@ def test_what_is_learnt_within_a_batch_holds_for_its_values_too(name, learnt):
 
 @pytest.mark.parametrize("name", ELIMINATING)
 def test_an_arm_that_is_struck_off_strikes_off_no_other(name):
-    agent: Any = resolve_agent(name)(replace(SETTING, kernel=make_kernel("rbf", 1e-3)))
-    agent.reset(0)
+    agent: Any = started(resolve_agent(name)(replace(SETTING, kernel=make_kernel("rbf", 1e-3))))
     for value in (-50.0, 50.0):
         agent.belief.receive(Delivery.of_values(HERE, np.array([9]), np.full(1, value)))
         agent.belief.forget(HERE)
@@ -195,8 +132,7 @@ def test_an_arm_that_is_struck_off_strikes_off_no_other(name):
 def test_arms_are_struck_off_in_the_context_in_which_they_are_bad(name):
     contexts = np.array([[0.0], [1.0]])
     setting = replace(SETTING, contexts=contexts, kernel=make_kernel("rbf", [0.01, 0.2]))
-    agent: Any = resolve_agent(name)(setting)
-    agent.reset(0)
+    agent: Any = started(resolve_agent(name)(setting))
     here, there = np.zeros(1, dtype=np.int64), np.ones(1, dtype=np.int64)
     for arm in (2, 9, 2, 9):
         point = setting.decisions.point_index(here, np.array([arm]))
@@ -207,8 +143,7 @@ def test_arms_are_struck_off_in_the_context_in_which_they_are_bad(name):
 
 
 def test_a_belief_s_deviations_are_those_of_all_plays_but_of_what_is_dropped():
-    agent: Any = resolve_agent("bpe")(SETTING)
-    agent.reset(0)
+    agent: Any = started(resolve_agent("bpe")(SETTING))
     late = delivery(0, np.empty(0, int), np.empty(0), np.empty((0, 0)), HORIZON)
     before, known = agent.belief.std(HERE)[0], agent.posterior(ONE)
     arm = agent.act(ONE)
@@ -224,8 +159,7 @@ def trials(request) -> Any:
     """An agent after 40 trials, with the arms that were active and played in each round, and all means."""
     env = BanditVectorEnv(PROBLEM, 40, autoreset_mode="Disabled")
     observation, _ = env.reset(seed=list(range(40)))
-    agent = resolve_agent(request.param)(env.setting, num_trials=40)
-    agent.reset(list(range(40)))
+    agent = started(resolve_agent(request.param)(env.setting, num_trials=40), list(range(40)))
     context, rounds = np.zeros(40, dtype=np.int64), []
     for _ in range(PROBLEM.horizon):
         active = agent.belief.active(context).copy()
@@ -264,14 +198,6 @@ def test_the_recommended_arm_is_that_of_all_values(trials):
     assert regret.mean() < 0.1 * np.ptp(means, axis=1).mean()
 
 
-@pytest.mark.parametrize(
-    ("option", "value"), [("first", 0), ("band", "wide"), ("band", -1.0), ("initial", 3), ("delta", 1.0)]
-)
-def test_an_impossible_option_is_named(option, value):
-    with pytest.raises(ValueError, match=f"{option} must"):
-        agents.phased_elimination(SETTING, **{option: value})
-
-
 def test_the_bound_of_mvr_is_the_formula():
     width = 1.5 + 0.1 / np.sqrt(0.01) * np.sqrt(2.0 * np.log(2 * 25 / 0.1))
     expected = 2.0 * width * np.sqrt(2.0 / np.log(1.0 + 1.0 / 0.01) * 6.0 / 100)
@@ -286,8 +212,7 @@ LATE = {"law": "poisson", "mean": 10}
 
 
 def ends(setting: Any, **options: Any) -> set[int]:
-    agent = agents.make("bpe-delay", setting, **options)
-    agent.reset(0)
+    agent = started(agents.make("bpe-delay", setting, **options))
     return agent.restart.ends
 
 
@@ -337,8 +262,7 @@ def test_the_default_width_is_that_of_the_theorem():
 
 
 def test_a_play_counts_in_its_stage_before_its_value_comes_and_until_it_never_will():
-    agent: Any = agents.make("sup-kernel-ucb", SETTING, band=1.0)
-    agent.reset(0)
+    agent: Any = started(agents.make("sup-kernel-ucb", SETTING, band=1.0))
     before = agent.processes[0].std(HERE)
     arm = agent.act(ONE)
     agent.update(ONE, arm, 0.0, delivery(0, np.empty(0, int), np.empty(0), np.empty((0, 0)), HORIZON))
@@ -351,8 +275,7 @@ def test_a_play_counts_in_its_stage_before_its_value_comes_and_until_it_never_wi
 def test_contexts_have_arms_of_their_own_and_late_values_are_learnt():
     env = BanditEnv(CONTEXTUAL)
     observation, _ = env.reset(seed=0)
-    agent: Any = agents.make("sup-kernel-ucb", env.setting, band=1.0)
-    agent.reset(0)
+    agent: Any = started(agents.make("sup-kernel-ucb", env.setting, band=1.0))
     truth: Any = env.simulator.trials[0]
     play(env, agent, observation, CONTEXTUAL.horizon)
     best = truth.means[0, 0].reshape(3, 12)

@@ -1,18 +1,22 @@
-"""The algorithms that forget: GP-UCB where they forget nothing, and better than it after a change."""
+"""Algorithms that forget or start over, GP-UCB where nothing changes; GP-UCB-CPD (Avanesov 2020)."""
 
+import math
 from functools import partial
 
 import numpy as np
 import pytest
+from agent_cases import batch_as_singles, on_a_line
+from players import started
 
+import agents
 from agents.algorithms.changing import discount_of, drift_of, memory_length, window_of
 from agents.beliefs.delivered import discounted, sliding_window, time_varying
 from agents.model.model import Model
 from agents.model.rounds import Clock, Delivery
-from agents.widths.base import LogarithmicWidth
-from bandit_envs import Decisions, Problem, Setting
+from agents.widths.base import ChangePointWidth, LogarithmicWidth
+from bandit_envs import BanditEnv, Decisions, Problem, Setting
 from bandit_envs.kernels.kernels import make_kernel
-from bandit_envs.laws import GPSample, changes, delays
+from bandit_envs.laws import Gaussian, GPSample, changes, delays
 from bandit_envs.problem.decisions import unit_grid
 from gpbandits import evaluate
 
@@ -77,19 +81,6 @@ def test_values_that_come_late_in_units_of_time_have_the_age_of_their_plays(name
     np.testing.assert_array_equal(beliefs[0].std(zero), beliefs[1].std(zero))
 
 
-def test_the_prior_mean_is_taken_from_values_and_given_back():
-    options = {"arms": unit_grid(20), "horizon": 50, "kernel": make_kernel("rbf"), "noise_std": 0.1}
-    plain = sliding_window(Model.of(Setting(**options)), 1, window=5)
-    shifted = sliding_window(Model.of(Setting(**options, prior_mean=3.0)), 1, window=5)
-    zero, rng = np.zeros(1, dtype=np.int64), np.random.default_rng(0)
-    for _ in range(8):
-        point, value = rng.integers(20, size=1), rng.normal(size=1)
-        for belief, shift in ((plain, 0.0), (shifted, 3.0)):
-            belief.play(point)
-            belief.receive(Delivery.of_values(zero, point, value + shift))
-    np.testing.assert_allclose(shifted.mean(zero), plain.mean(zero) + 3.0, atol=1e-12)
-
-
 def test_the_defaults_follow_the_papers_formulas():
     setting = Setting(arms=unit_grid(50), horizon=900, kernel=make_kernel("matern52"), noise_std=0.1)
     model = Model.of(setting)
@@ -120,3 +111,59 @@ def test_defaults_are_one_a_trial_where_the_noise_differs():
     alone = [window_of(Model.of(Setting(**options, noise_std=each)), 1.0) for each in noise]
     np.testing.assert_array_equal(together, alone)
     assert together[0] > together[1]
+
+
+# Change points
+
+GRID = np.linspace(0.0, 5.0, 100)[:, None]
+
+
+def changing(horizon=240, change_points=(120,), **laws):
+    kernel = make_kernel("matern52", 1.0)
+    laws = {"noise": Gaussian(0.05), "changes": changes.AtRounds(change_points), **laws}
+    return Problem(Decisions(GRID), GPSample(), kernel, horizon=horizon, **laws)
+
+
+def actions_of(environment, trials=4, **named):
+    return evaluate(environment, named, trials=trials).actions
+
+
+def test_without_forced_exploration_it_is_gp_ucb():
+    actions = actions_of(
+        changing(),
+        zero=("gp-ucb-no-detector", {"xi_squared": 0}),
+        plain=("gp-ucb", {"width": "change-point"}),
+        three="gp-ucb-no-detector",
+    )
+    np.testing.assert_array_equal(actions["zero"], actions["plain"])
+    assert not np.array_equal(actions["three"], actions["plain"])
+
+
+def test_the_width_is_equation_3_7_of_the_plays_before():
+    width = ChangePointWidth(horizon=1200, dim=1, smoothness=2.5, constant=0.02)
+    found = width(np.array([1, 2, 101]), np.zeros(3))
+    beta = 0.02 * np.array([0.0, 1.0, 100.0 ** (2 / 7)]) * math.log(1200) ** 4
+    np.testing.assert_allclose(found, np.sqrt(beta))
+
+
+def test_the_theory_reading_assumes_the_noise_of_the_paper():
+    env = BanditEnv(changing(horizon=1200))
+    model = agents.make("gp-ucb-cpd", env, reading="theory").model
+    assert model.noise_variance == pytest.approx(6 * 0.05**2 * math.log(1200))
+
+
+@pytest.mark.long
+def test_uniform_rounds_are_uniform_over_the_arms():
+    agent = started(agents.make("gp-ucb-no-detector", on_a_line(4, horizon=4), num_trials=4000), range(4000))
+    zeros = observation = np.zeros((4000, 1))
+    info = {"feedback_mask": zeros == 0, "feedback_step": zeros.astype(int), "feedback_reward": zeros}
+    agent.update(observation, agent.act(observation), None, info)
+    counts = np.bincount(agent.act(observation), minlength=4)  # knows something, and plays any arm
+    assert np.abs(counts - 1000).max() < 4 * np.sqrt(4000 * 3 / 16)
+
+
+@pytest.mark.sampled(1)
+@pytest.mark.parametrize("laws", [{}, {"delay": delays.PoissonDelay(4.0)}], ids=["now", "late"])
+@pytest.mark.parametrize("name", ["gp-ucb-cpd", "gp-ucb-oracle"])
+def test_a_batch_whose_trials_start_over_at_different_times_equals_the_trials_alone(name, laws):
+    batch_as_singles(changing(**laws), (name, {"theta": 0.5} if name == "gp-ucb-cpd" else {}), 4)

@@ -6,7 +6,7 @@ from functools import partial
 import gymnasium as gym
 import numpy as np
 import pytest
-from players import at_once, each_round, play
+from players import at_once, each_round, play, started
 
 import agents
 from agents.acquisition.improvement import MaxMean
@@ -174,8 +174,7 @@ def test_compose_is_the_agent_of_that_name_for_environments_and_settings():
     for agent in each:
         agent.reset(3)
     assert len({agent.act(observation) for agent in each}) == 1
-    batch = agents.compose(env, 2, rule=EpsilonGreedy())
-    batch.reset([3, 4])
+    batch = started(agents.compose(env, 2, rule=EpsilonGreedy()), [3, 4])
     assert batch.act(np.stack([observation] * 2)).shape == (2,)
 
 
@@ -195,39 +194,27 @@ def test_the_draws_of_a_rule_move_no_other_draws():
 # --- a rule that learns ---
 
 
-def follow(env, agent, rounds, seen):
-    """Play so many rounds; return the plays and the last observation."""
-    plays = []
-    for _ in range(rounds):
-        plays.append(agent.act(seen))
-        following, reward, *_, info = env.step(plays[-1])
-        agent.update(seen, plays[-1], reward, info)
-        seen = following
-    return plays, seen
-
-
 def begun(place, **options):
     env_id, keywords, light = PLACES[place]
     env = gym.make(env_id, **keywords)
     seen, _ = env.reset(seed=1)
-    agent = agents.make(f"{__name__}:learnt", env, **light, **options)
-    agent.reset(2)
+    agent = started(agents.make(f"{__name__}:learnt", env, **light, **options), 2)
     return env, agent, seen
 
 
 @everywhere
 def test_what_a_rule_has_learnt_survives_a_file(place, tmp_path):
     (env, agent, seen), (twin_env, twin, twin_seen) = begun(place), begun(place)
-    _, seen = follow(env, agent, 5, seen)
+    _, seen = play(env, agent, seen, 5)
     agent.save(tmp_path / "agent.json")
     loaded = agents.load(tmp_path / "agent.json", trust=True)
-    _, twin_seen = follow(twin_env, twin, 5, twin_seen)
-    np.testing.assert_array_equal(follow(twin_env, loaded, 3, twin_seen)[0], follow(env, agent, 3, seen)[0])
+    _, twin_seen = play(twin_env, twin, twin_seen, 5)
+    np.testing.assert_array_equal(play(twin_env, loaded, twin_seen, 3)[0], play(env, agent, seen, 3)[0])
 
 
 def test_a_rule_receives_values_with_the_belief_before_them():
     env, agent, seen = begun("arms")
-    plays, _ = follow(env, agent, 2, seen)
+    plays, _ = play(env, agent, seen, 2)
     (_, _, first, mean, std), (_, point, value, *_) = agent.memory.heard
     setting, noise = env.get_wrapper_attr("setting"), agent.model.noise_variance
     assert (mean, std) == (0.0, pytest.approx(np.sqrt(1.0 + noise)))
@@ -240,8 +227,7 @@ def test_a_learnt_width_differs_among_functions_and_forgets_at_a_restart():
     together = {"rule": LearntWidth(), "restart": partial(Periodic, every=4)}
     env = gym.make_vec(GP, num_envs=2, num_arms=30, horizon=25)
     seen, _ = env.reset(seed=0)
-    agent = agents.compose(env, 2, **together)
-    agent.reset([0, 1])
+    agent = started(agents.compose(env, 2, **together), [0, 1])
     counts = []
     for _ in each_round(env, agent, seen, 9):
         counts.append(agent.memory.count.tolist())
@@ -284,8 +270,7 @@ def test_a_wrong_part_is_an_error_that_names_it_and_says_what_is_allowed(parts, 
 def test_an_agent_with_a_part_that_is_no_data_says_so_when_it_is_saved(tmp_path):
     env = gym.make(GP, num_arms=20, horizon=10)
     env.reset(seed=0)
-    agent = agents.compose(env, rule=EpsilonGreedy())
-    agent.reset(0)
+    agent = started(agents.compose(env, rule=EpsilonGreedy()))
     with pytest.raises(ValueError, match=r"cannot save the option 'rule' of gp-agent.*EpsilonGreedy"):
         agent.save(tmp_path / "agent.json")
     assert not list(tmp_path.iterdir())
@@ -299,8 +284,7 @@ def test_a_width_may_return_a_number(rule):
     for trials, seed, seen in ((None, 0, np.zeros(1)), (3, range(3), np.zeros((3, 1)))):
         actions = []
         for width in widths:
-            agent = agents.compose(setting_of(env), trials, rule=rule, width=width)
-            agent.reset(seed)
+            agent = started(agents.compose(setting_of(env), trials, rule=rule, width=width), seed)
             actions.append(agent.act(seen))
         np.testing.assert_array_equal(actions[1:], [actions[0]] * 3)
 
@@ -308,8 +292,7 @@ def test_a_width_may_return_a_number(rule):
 def test_parts_that_replace_those_of_a_reset_are_asked():
     env = gym.make(GP, num_arms=30, horizon=25)
     observation, _ = env.reset(seed=0)
-    agent = agents.make("gp-ucb", env)
-    agent.reset(0)
+    agent = started(agents.make("gp-ucb", env))
     agent.take(restart=Periodic(agent.model, 1, every=4))
     asked = []
 

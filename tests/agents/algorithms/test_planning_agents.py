@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from players import at_once, play
+from players import at_once, play, started
 from scipy.stats import binomtest
 
 import agents
@@ -64,8 +64,7 @@ def test_the_plan_is_that_of_the_pseudocode(eta):
 
 
 def test_every_planned_point_is_played_often_enough():
-    agent = RGPPE(Model.of(SETTING), 1.0, 2.0, 0.3, "sharp", 0.1)
-    agent.reset(0)
+    agent = started(RGPPE(Model.of(SETTING), 1.0, 2.0, 0.3, "sharp", 0.1))
     plan = agent.plan(ONE)
     order = np.random.default_rng(int(ONE.item() * 2**53)).permutation(len(agent.active))
     count = planned_one_by_one(agent.active, 2, 2.0, order)
@@ -105,8 +104,7 @@ def survivors(problem: Any, trials: int, **options: Any) -> tuple[int, float]:
     """In how many trials the best arm was struck off, and the share of arms that are left."""
     env = BanditVectorEnv(problem, trials, autoreset_mode="Disabled")
     observation, _ = env.reset(seed=list(range(trials)))
-    agent = agents.make("rgp-pe", env.setting, trials, **options)
-    agent.reset(list(range(trials)))
+    agent = started(agents.make("rgp-pe", env.setting, trials, **options), list(range(trials)))
     play(env, agent, observation, problem.horizon)
     means = np.array([trial.means[0, 0] for trial in env.simulator.trials])
     left = np.array([each.active for each in agent.agents])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from players import started
 
 import agents
 from agents.agent.reference_agent import OutcomeTable, ReferenceAgent, preference
@@ -25,8 +26,7 @@ def fed(name, plays, values, costs=None, spent=None, seed=0, contexts=None, obse
     width = 0 if costs is None else 1
     budget = {} if spent is None else {"budget": 1e3}
     setting = Setting(arms=ARMS, contexts=contexts, horizon=400, num_constraints=width, **budget)
-    agent = agents.make(name, setting, **options)
-    agent.reset(seed)
+    agent = started(agents.make(name, setting, **options), seed)
     for t, arm in enumerate(plays):
         cost = np.full((1, width), 0.0 if costs is None else costs[t])
         price = None if spent is None else np.array([spent[t]])
@@ -52,8 +52,7 @@ def test_the_references_are_those_that_the_pages_name():
 @pytest.mark.parametrize("name", REFERENCES)
 def test_pending_plays_change_no_choice_but_what_is_random(name):
     setting = Setting(arms=ARMS, horizon=60, max_delay=30, delay=PoissonDelay(3.0))
-    agent = agents.make(name, setting)
-    agent.reset(0)
+    agent = started(agents.make(name, setting))
     nothing = np.empty(0, dtype=np.int64)
     played = []
     for t in range(30):

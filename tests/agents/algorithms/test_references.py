@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import scipy.stats
 from agent_cases import BATCHED
+from players import started
 from references.by_name import LAWS, REFERENCES, WITHOUT, Case, readable_forms
 from references.seen import Given, Seen
 
@@ -25,8 +26,7 @@ def rounds_of(name, case: Case, seed):
     environment = make(case.env, **case.facts)
     observation, info = environment.reset(seed=seed)
     setting = environment.get_wrapper_attr("setting")
-    agent = agents.make(name, environment, **case.options)
-    agent.reset(seed)
+    agent = started(agents.make(name, environment, **case.options), seed)
     T = setting.horizon
     given = Given.of(setting, **case.prior)
     played, value, delay = np.zeros(T, dtype=int), np.full(T, np.nan), np.full(T, np.inf)
@@ -68,8 +68,7 @@ def forced(name, options, env, facts):
     environment = make(env, **facts)
     observation, _ = environment.reset(seed=0)
     setting = environment.get_wrapper_attr("setting")
-    agent = agents.make(name, setting, num_trials=TRIALS, **options)
-    agent.reset(range(TRIALS))
+    agent = started(agents.make(name, setting, num_trials=TRIALS, **options), range(TRIALS))
     many = np.broadcast_to(observation, (TRIALS, *observation.shape))
     played, value = np.array([1, 6, 3, 5, 2]), np.array([0.3, 0.6, 0.1, 0.8, 0.4])
     late = np.arange(len(played)) > LATE_AFTER if setting.max_delay else np.zeros(len(played), dtype=bool)

@@ -1,13 +1,14 @@
-"""What may have been done to values is allowed for exactly, and bands hold where others fail."""
+"""What may have been done to values is allowed for exactly, and StableOpt fears neighbours."""
 
 from __future__ import annotations
 
-from functools import cache
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import players
 import pytest
-from players import at_once
+from players import at_once, started
 from scipy.stats import binomtest
 
 import agents
@@ -18,18 +19,20 @@ from agents.acquisition.robust import (
     Misspecification,
     MisspecifiedWidth,
     RobustUCB,
-    TruncatedWidth,
 )
-from agents.algorithms.robust import Truncated
+from agents.algorithms.robust import Truncated, neighbours, worst_nearby
 from agents.beliefs.delivered import Delivered, EquallyWeighted
 from agents.beliefs.points import Arms, Pairs
 from agents.model.model import Model
 from agents.model.rounds import Delivery
 from agents.posteriors import FORMS
 from agents.widths.base import FixedWidth
-from bandit_envs import BanditVectorEnv, Setting
+from bandit_envs import BanditVectorEnv, Decisions, Problem, Setting
 from bandit_envs.kernels.kernels import make_kernel
+from bandit_envs.laws import Gaussian, KnownFunction, delays
 from bandit_envs.problems import build
+from gpbandits import evaluate
+from gpbandits.evaluation import robust_regret
 
 ARMS = np.linspace(0.0, 1.0, 15)[:, None]
 NOISE = 0.2
@@ -99,20 +102,19 @@ def test_before_any_play_there_is_nothing_to_corrupt_and_eps_to_miss():
 @pytest.mark.parametrize("extra", ["sharp", "paper"])
 def test_with_nothing_to_fear_they_play_as_gp_ucb(name, option, extra):
     problem = build("gp", {"num_arms": 30, "horizon": 30})
-    ours = play(problem, (name, {option: 0.0, "extra": extra}), 3)[2]
-    np.testing.assert_array_equal(ours, play(problem, ("gp-ucb", {"width": "amm"}), 3)[2])
+    ours = play(problem, (name, {option: 0.0, "extra": extra}), 3)[1]
+    np.testing.assert_array_equal(ours, play(problem, ("gp-ucb", {"width": "amm"}), 3)[1])
 
 
-def play(problem: Any, spec: Any, trials: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """By how many half-widths bands missed, (B,), cumulative regret, (B,), and actions, (T, B)."""
+def play(problem: Any, spec: Any, trials: int) -> tuple[np.ndarray, np.ndarray]:
+    """By how many half-widths bands missed, (B,), and actions, (T, B)."""
     env = BanditVectorEnv(problem, trials, autoreset_mode="Disabled")
     observation, _ = env.reset(seed=list(range(trials)))
     name, options = spec
-    agent = agents.make(name, env.setting, trials, **options)
-    agent.reset(list(range(trials)))
+    agent = started(agents.make(name, env.setting, trials, **options), list(range(trials)))
     truth = np.array([trial.means[0, 0] for trial in env.simulator.trials])
     context, actions = np.zeros(trials, dtype=np.int64), []
-    missed, regret = np.zeros(trials), np.zeros(trials)
+    missed = np.zeros(trials)
     for t in range(problem.horizon):
         half = half_width(agent, context, np.full(trials, t + 1))
         ratio = (np.abs(agent.belief.mean(context) - truth) - 1e-9) / np.maximum(half, 1e-12)
@@ -120,9 +122,9 @@ def play(problem: Any, spec: Any, trials: int) -> tuple[np.ndarray, np.ndarray, 
         action = agent.act(observation)
         following, reward, _, _, info = env.step(action)
         agent.update(observation, action, reward, info)
-        observation, regret = following, regret + info["oracle"]["regret"]
+        observation = following
         actions.append(action)
-    return missed, regret, np.array(actions)
+    return missed, np.array(actions)
 
 
 def half_width(agent: Any, context: Any, t: Any) -> np.ndarray:
@@ -141,44 +143,22 @@ FAR = HILL | {"misspecification": 0.1, "horizon": 60}
 TRIALS = 10
 
 
-@cache
-def trials_of(far: bool, name: str, extra: str | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    spec = ("gp-ucb", {"width": "amm"}) if extra is None else (name, {"extra": extra})
-    return play(build("rkhs", FAR if far else ATTACKED), spec, TRIALS)
-
-
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize(("far", "name"), [(True, "ec-gp-ucb"), (False, "rgp-ucb")])
 def test_the_band_holds_and_the_plain_one_fails(far, name):
+    problem = build("rkhs", FAR if far else ATTACKED)
     for extra in ("sharp", "paper", "exact")[: 3 if far else 2]:
-        failed = int((trials_of(far, name, extra)[0] > 1.0).sum())
+        failed = int((play(problem, (name, {"extra": extra}), TRIALS)[0] > 1.0).sum())
         assert binomtest(failed, TRIALS).proportion_ci(0.99).low <= 0.1
-    assert (trials_of(far, "gp-ucb", None)[0] > 1.0).mean() > 0.5
-
-
-@pytest.mark.sampled(1)
-@pytest.mark.parametrize(("far", "name"), [(True, "ec-gp-ucb"), (False, "rgp-ucb")])
-def test_the_sharp_band_costs_less_than_the_papers(far, name):
-    sharp, paper = (trials_of(far, name, extra)[1].mean() for extra in ("sharp", "paper"))
-    assert sharp < 0.85 * paper
-
-
-@pytest.mark.sampled(1)
-@pytest.mark.parametrize("law", ["random", "start"])
-def test_the_band_holds_under_every_attack(law):
-    problem = build("rkhs", HILL | {"corruption": {"law": law, "budget": 3.0}, "horizon": 40})
-    failed = int((play(problem, ("rgp-ucb", {}), TRIALS)[0] > 1.0).sum())
-    assert binomtest(failed, TRIALS).proportion_ci(0.99).low <= 0.1
+    assert (play(problem, ("gp-ucb", {"width": "amm"}), TRIALS)[0] > 1.0).mean() > 0.5
 
 
 @pytest.mark.parametrize("name", ["ec-gp-ucb", "rgp-ucb"])
 def test_on_a_box_the_scores_are_those_of_the_set(name):
     box = Setting(low=np.zeros(1), high=np.ones(1), horizon=50, kernel=SETTING.kernel, noise_std=NOISE)
     options = {"eps": 0.1} if name == "ec-gp-ucb" else {"budget": 3.0}
-    agent = agents.make(name, box, **options)
-    agent.reset(0)
-    env_like = agents.make(name, SETTING, rkhs_bound=1.0, **options)
-    env_like.reset(0)
+    agent = started(agents.make(name, box, **options))
+    env_like = started(agents.make(name, SETTING, rkhs_bound=1.0, **options))
     for arm in (2, 7, 7, 11):
         for player, action in ((agent, box.to_action(ARMS[arm])), (env_like, arm)):
             t = player.round
@@ -214,11 +194,6 @@ def test_values_beyond_the_level_of_their_round_are_taken_for_the_prior_mean():
         np.testing.assert_allclose(just, [1.0 + 0.999 * level, 1.0])
 
 
-def test_the_width_is_the_formula():
-    width = TruncatedWidth(2.0, 5.0, 0.5, 0.25, 0.1)(np.array([7]), np.array([3.0]))
-    np.testing.assert_allclose(width, 2.0 + 10.0 * (np.sqrt(1.5) + np.sqrt(2.0 * (3.0 + np.log(10.0)))))
-
-
 @pytest.mark.parametrize("law", [{"law": "student-t", "degrees": 2.1}, {"law": "pareto", "index": 2.1}])
 def test_the_band_holds_under_heavy_tails(law):
     problem = build("rkhs", HILL | {"noise": law | {"std": 0.46}, "noise_std": None, "horizon": 60})
@@ -227,18 +202,98 @@ def test_the_band_holds_under_heavy_tails(law):
     assert missed.max() < 0.5  # several times too wide
 
 
+# StableOpt
+
+LINE = np.linspace(0.0, 1.0, 40)[:, None]
+NEARBY, WIDE = 0.08, 3.0
+BENCH = build("gp", {"num_arms": 100, "horizon": 150, "noise_std": 0.1})
+
+
+def spike_and_plateau(x):
+    return 1.5 * np.exp(-(((x[:, 0] - 0.2) / 0.07) ** 2)) + np.exp(-(((x[:, 0] - 0.7) / 0.15) ** 2))
+
+
+SPIKES = Problem(
+    Decisions(LINE),
+    KnownFunction(spike_and_plateau),
+    make_kernel("rbf", 0.07),
+    noise=Gaussian(0.1),
+    delay=delays.PoissonDelay(2),
+    horizon=80,
+)
+
+
+def by_hand(values, eps):
+    """min over |x' - x| <= eps, with a loop."""
+    return np.array([values[np.abs(LINE[:, 0] - x) <= eps + 1e-9].min() for x in LINE[:, 0]])
+
+
+def test_the_worst_nearby_is_that_of_a_loop():
+    f = spike_and_plateau(LINE)
+    for eps in (0.0, 0.05, NEARBY, 2.0):
+        np.testing.assert_array_equal(worst_nearby(f[None], neighbours(LINE, eps))[0], by_hand(f, eps))
+
+
+def test_with_no_distance_it_is_gp_ucb():
+    field = {"ours": ("stable-opt", {"eps": 0.0, "width": 2.0}), "theirs": ("gp-ucb", {"width": 2.0})}
+    result = evaluate(SPIKES, field, trials=3)
+    np.testing.assert_array_equal(result.actions["ours"], result.actions["theirs"])
+
+
+def test_what_is_missing_is_no_choice_and_no_play_but_a_neighbour_that_is_feared():
+    agent = agents.make("stable-opt", replace(SPIKES.setting(), volatile=True), eps=NEARBY, width=WIDE)
+    agent.reset(0)
+    agent.start({"action_mask": np.ones(40, np.int8)})
+    rng, f, seen = np.random.default_rng(0), spike_and_plateau(LINE), np.zeros(1)
+    for t in range(30):
+        mask = agent.offered[0]
+        mean, std = (each[0].copy() for each in (agent.belief.mean(seen.astype(int)), agent.belief.std([0])))
+        action = agent.act(seen)
+        worst = np.where(mask, by_hand(mean + WIDE * std, NEARBY), -np.inf)
+        assert worst[agent.centre[0]] >= worst.max() - 1e-8
+        playable = mask & (np.abs(LINE[:, 0] - LINE[agent.centre[0], 0]) <= NEARBY + 1e-9)
+        assert playable[action]
+        assert (mean - WIDE * std)[action] <= (mean - WIDE * std)[playable].min() + 1e-8
+        offered = rng.random(40) < 0.3
+        offered[rng.integers(40)] = True
+        arrived = at_once(t, f[[action]])
+        agent.update(seen, action, f[action], arrived | {"action_mask": offered.astype(np.int8)})
+
+
+def test_it_recommends_the_plateau_and_gp_ucb_the_spike():
+    env = BanditVectorEnv(SPIKES, 4, autoreset_mode="Disabled")
+    found = {}
+    for name, options in (("stable-opt", {"eps": NEARBY}), ("gp-ucb", {})):
+        observation, _ = env.reset(seed=[1, 2, 3, 4])
+        agent = started(agents.make(name, env.setting, num_trials=4, width=WIDE, **options), [0, 1, 2, 3])
+        players.play(env, agent, observation, SPIKES.horizon)
+        found[name] = agent.recommend().point[:, 0]
+    np.testing.assert_allclose(found["stable-opt"], 0.7, atol=0.1)
+    np.testing.assert_allclose(found["gp-ucb"], 0.2, atol=0.03)
+
+
+def test_robust_regret_without_distance_is_regret():
+    plain = evaluate(BENCH, ["gp-ucb"], trials=3, seed=5).regret["gp-ucb"]
+    np.testing.assert_allclose(robust_regret(BENCH, "gp-ucb", 0.0, trials=3, seed=5), plain, atol=1e-10)
+
+
+def test_robust_regret_grows_slower_than_that_of_gp_ucb():
+    ours, theirs = (
+        robust_regret(BENCH, (name, {"width": 2.0}), 0.05, trials=4).mean(axis=0)
+        for name in ("stable-opt", "gp-ucb")
+    )
+    assert ours[-1] < 0.8 * theirs[-1]
+    assert ours[-1] - ours[75] < 0.5 * (theirs[-1] - theirs[75])
+
+
 @pytest.mark.parametrize(
-    ("name", "options", "message"),
+    ("problem", "agent", "eps", "message"),
     [
-        ("ec-gp-ucb", {"eps": -0.1}, "eps must"),
-        ("ec-gp-ucb", {"extra": "dull"}, "extra must be .sharp. or .paper."),
-        ("rgp-ucb", {"budget": -1.0}, "budget must"),
-        ("rgp-ucb", {"width": "wide"}, "width must"),
-        ("tgp-ucb", {"alpha": 0.0}, "alpha must be in"),
-        ("tgp-ucb", {"alpha": 1.5}, "alpha must be in"),
-        ("tgp-ucb", {"moment": -1.0}, "moment must"),
+        (build("contextual", {"horizon": 5}), "gp-ucb", 0.1, "problem must"),
+        (SPIKES, lambda setting: None, 0.1, "agent must"),
+        (SPIKES, "gp-ucb", -1.0, "eps must"),
     ],
 )
-def test_an_impossible_option_is_named(name, options, message):
+def test_what_has_no_robust_regret_is_refused(problem, agent, eps, message):
     with pytest.raises(ValueError, match=message):
-        agents.make(name, SETTING, **options)
+        robust_regret(problem, agent, eps)

@@ -5,6 +5,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+from players import started
 from rectified_cases import KERNEL, LINE, NOISE, cost, play, problem
 from sklearn.gaussian_process.kernels import RBF
 
@@ -53,8 +54,7 @@ def bench(horizon=200, **laws):
 
 
 def finds_safe_arms_by_bands(name):
-    agent = agents.make(name, PROBLEMS["one cost"].draw(0).setting)
-    agent.reset(0)
+    agent = started(agents.make(name, PROBLEMS["one cost"].draw(0).setting))
     return type(agent.objective.mask) is ByBands
 
 
@@ -128,8 +128,7 @@ def test_an_alarm_by_evidence_keeps_no_plays_and_uniform_rounds_stay_safe():
 
 def test_by_default_alarms_need_no_uniform_plays():
     setting = bench(30, changes=changes.AtRounds((15,))).draw(0).setting
-    agent = agents.make("safe-ucb", setting)
-    agent.reset(0)
+    agent = started(agents.make("safe-ucb", setting))
     assert agent.alarms == []
     assert agent.restart.exploring is None
 
@@ -137,8 +136,7 @@ def test_by_default_alarms_need_no_uniform_plays():
 def test_reward_and_costs_have_a_noise_each():
     loud = bench().draw(0).setting
     for std in (0.0, 0.05, 0.5):
-        agent = agents.make("safe-ucb", replace(loud, constraint_noise_std=std))
-        agent.reset(0)
+        agent = started(agents.make("safe-ucb", replace(loud, constraint_noise_std=std)))
         assert agent.model.noise_variance == pytest.approx(NOISE**2)
         for belief in agent.objective.costs:
             np.testing.assert_allclose(belief.std_posterior.noise, max(std**2, 1e-6))
@@ -155,8 +153,7 @@ def test_a_safe_seed_is_needed_and_may_be_given(name):
     setting = replace(PROBLEMS["one cost"].draw(0).setting, safe_seed=None)
     with pytest.raises(ValueError, match="safe_seed must be known to play safely"):
         agents.make(name, setting)
-    agent = agents.make(name, setting, safe_seed=[3, 4])
-    agent.reset(0)
+    agent = started(agents.make(name, setting, safe_seed=[3, 4]))
     assert agent.act(np.zeros(1)) in (3, 4)
     with pytest.raises(ValueError, match="safe_seed must be arms"):
         agents.make(name, setting, safe_seed=[len(LINE)])
@@ -217,8 +214,7 @@ def test_the_sets_of_the_papers_are_within_those_of_the_code_and_follow_from_one
 def test_where_no_safe_arm_is_there_the_agent_says_so_and_plays_nothing():
     env = BanditEnv(bench(availability=BernoulliAvailability(0.5)))
     seen, info = env.reset(seed=0)
-    agent = agents.make("safeopt", env)
-    agent.reset(0)
+    agent = started(agents.make("safeopt", env))
     mask = np.ones_like(info["action_mask"])
     mask[env.setting.safe_seed] = 0
     agent.start({"action_mask": mask})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from players import play
+from players import play, started
 from references.formulas import information_gain
 from sklearn.gaussian_process.kernels import RBF, Matern
 
@@ -40,8 +40,7 @@ def played(name, rounds, kernel="rbf", **options):
     """An agent after some rounds of one trial, and its env."""
     env = bandit_envs.make(problem(kernel))
     observation, _ = env.reset(seed=1)
-    agent = agents.make(name, env, **options)
-    agent.reset(0)
+    agent = started(agents.make(name, env, **options))
     play(env, agent, observation, rounds)
     return agent
 
@@ -188,11 +187,6 @@ def test_the_effective_dimension_is_the_sum_of_variances_of_the_plays():
     seen = agent.belief.sketch.statistics(0)
     exactly = exact(agent).variance_of(np.zeros(len(seen.point), dtype=int), seen.point)
     assert agent.belief.gain[0] == pytest.approx((seen.plays * exactly).sum() / NOISE, rel=0.1)
-
-
-def test_a_batch_grows_by_at_least_one():
-    with pytest.raises(ValueError, match="growth must be at least 1"):
-        agents.bbkb(problem().setting(), growth=0.5)
 
 
 @pytest.mark.sampled(1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from players import at_once, play
+from players import at_once, play, started
 from scipy.stats import binomtest
 from sklearn.gaussian_process.kernels import RBF, Matern
 
@@ -134,8 +134,7 @@ def test_the_turn_is_that_of_the_smallest_regret_bound():
 @pytest.mark.parametrize(("kernel", "divisor"), [(RBF(0.8), 1), (Matern(0.8, nu=2.5), 6)])
 def test_five_shorter_candidates_are_there_at_the_start_and_more_as_g_grows(kernel, divisor):
     setting = Setting(arms=unit_grid(10), horizon=10**5, kernel=kernel)
-    agent = agents.lb_gp_ucb(setting)
-    agent.reset(0)
+    agent = started(agents.lb_gp_ucb(setting))
     lengths = [each.model.kernel.length_scale for each in agent.agents]
     np.testing.assert_allclose(lengths, 0.8 * np.exp(-np.arange(len(lengths)) / divisor))
     assert agent.open.sum() == 6
@@ -153,8 +152,7 @@ def test_the_length_scale_shrinks_with_the_rounds_and_the_bound_grows():
 
 def test_its_posterior_is_that_of_the_kernel_of_the_round():
     agent = played(lambda setting: agents.a_gp_ucb(setting), drawn(), 20)
-    again = agents.gp_ucb(agent.setting, kernel=agent.model.kernel, form="dense")
-    again.reset(0)
+    again = started(agents.gp_ucb(agent.setting, kernel=agent.model.kernel, form="dense"))
     seen = agent.belief.mean_posterior.statistics(0)
     again.belief.mean_posterior.condition_on(0, seen)
     for one, other in zip(agent.posterior(np.zeros(1)), again.posterior(np.zeros(1)), strict=True):
@@ -164,8 +162,7 @@ def test_its_posterior_is_that_of_the_kernel_of_the_round():
 def test_plays_of_somebody_else_are_learnt_and_charged_to_nobody():
     setting = Setting(arms=unit_grid(20), horizon=9, kernel=RBF(0.2), noise_std=0.1)
     for name in ("lb-gp-ucb", "pe-gp-ucb"):
-        agent = agents.make(name, setting)
-        agent.reset(0)
+        agent = started(agents.make(name, setting))
         for t in range(3):
             proposed = agent.act(np.zeros(1))
             agent.update(np.zeros(1), (proposed + 1) % 20, 1.0, at_once(t, 1.0))
@@ -205,7 +202,6 @@ def test_a_right_candidate_is_struck_off_in_no_more_trials_than_delta(name, opti
     problem = Problem(Decisions(unit_grid(30)), law, kernel, Gaussian(0.1), horizon=60)
     env = BanditVectorEnv(problem, 24, autoreset_mode="Disabled")
     observation, _ = env.reset(seed=list(range(24)))
-    agent = agents.make(name, env.setting, 24, delta=0.1, **options)
-    agent.reset(list(range(24)))
+    agent = started(agents.make(name, env.setting, 24, delta=0.1, **options), list(range(24)))
     play(env, agent, observation, problem.horizon)
     assert binomtest(int((~agent.alive[:, 1]).sum()), 24, 0.1, "greater").pvalue > 1e-3

@@ -1,18 +1,24 @@
-"""Alarms by the evidence for a change: what they compute, what they promise, and what they find."""
+"""Alarms that look at values in the order of play: what they compute, promise and find."""
+
+import math
 
 import numpy as np
 import pytest
 import scipy.special
 import scipy.stats
-from alarm_cases import ARMS, NOISE, SMOOTH, alarms, dense, functions, told, watched
+from alarm_cases import ARMS, NOISE, SMOOTH, alarms, dense, functions, setting, told, watched
 from references import posterior
 
+import agents
+from agents.restarts.alarms import EventTriggered, LikelihoodRatio, RunLengths
+from agents.restarts.by_name import RESTARTS
 from agents.restarts.evidence import GIVEN_NOISE, UNKNOWN_NOISE, Evidence
+from agents.restarts.on_alarm import InOrder
 from agents.restarts.outcomes import Coordinates, Starts
 from bandit_envs.kernels.gram import Gram
 from bandit_envs.kernels.kernels import make_kernel
 
-ROUGH, DELTA = make_kernel("matern12", 0.2), 0.1
+ROUGH = make_kernel("matern12", 0.2)
 
 
 def log_likelihood(kernel, noise, point, value):
@@ -122,25 +128,6 @@ def test_reward_and_cost_together_are_found_no_later_than_the_reward_alone():
 
 
 @pytest.mark.long
-def test_false_alarms_are_as_rare_as_stated():
-    found = sum(bool(alarms("evidence", (200,), seed)) for seed in range(200))
-    assert scipy.stats.binomtest(found, 200, DELTA, alternative="greater").pvalue > 0.02
-
-
-@pytest.mark.long
-@pytest.mark.parametrize(
-    ("scales", "true"), [(scales, true) for scales in (GIVEN_NOISE, UNKNOWN_NOISE) for true in scales]
-)
-def test_false_alarms_are_as_rare_as_stated_at_each_noise_level(scales, true):
-    rng, found, runs = np.random.default_rng(7), 0, 200
-    for _ in range(runs):
-        point = rng.integers(len(ARMS), size=60)
-        value = functions(SMOOTH, rng)[0, point] + true * NOISE * rng.standard_normal(60)
-        found += bool(watched(Evidence(told(), horizon=60, scales=scales), point, value))
-    assert scipy.stats.binomtest(found, runs, DELTA, alternative="greater").pvalue > 0.02
-
-
-@pytest.mark.long
 def test_noise_that_is_told_too_small_raises_alarms_at_that_level_alone():
     alone = {"noise_scales": (1.0,)}
     at_one = [alarms("evidence", (60,), seed, noise=2.5 * NOISE, options=alone) for seed in range(6)]
@@ -157,3 +144,100 @@ def test_units_of_the_reward_change_no_alarm():
         kernel = unit**2 * SMOOTH
         found.append(watched(Evidence(told(kernel, unit * NOISE), horizon=60), point, unit * value))
     assert found[0] == found[1] == found[2] != []
+
+
+def looks_in_order(name):
+    """Whether a named restart can be made without options and looks at the values of any plays."""
+    try:
+        agent = agents.make("gp-agent", setting(may_change=True), restart=name)
+    except ValueError:
+        return False
+    agent.reset(0)
+    return isinstance(agent.restart, InOrder)
+
+
+IN_ORDER = [name for name in RESTARTS if looks_in_order(name)]
+
+
+def sample(seed, lengths):
+    rng = np.random.default_rng(seed)
+    point = rng.integers(len(ARMS), size=sum(lengths))
+    each = np.repeat([functions(SMOOTH, rng)[0] for _ in lengths], lengths, axis=0)
+    return point, each[np.arange(len(point)), point] + NOISE * rng.standard_normal(len(point))
+
+
+def predictions(point, value, first=0):
+    """Mean and variance of each value from those before it since the first, (n,) each."""
+    each = []
+    for t in range(first, len(point)):
+        mean, covariance = posterior(dense(SMOOTH), NOISE**2, point[first:t], value[first:t])
+        each.append((mean[point[t]], covariance[point[t], point[t]]))
+    return np.array(each).T
+
+
+@pytest.mark.parametrize("restart", IN_ORDER)
+def test_a_change_to_another_function_is_found_and_no_earlier(restart):
+    found = alarms(restart, (40, 40), 3)
+    assert len(found) == 1
+    assert 40 <= found[0] <= 50
+
+
+@pytest.mark.parametrize("restart", IN_ORDER)
+def test_late_values_are_waited_for(restart):
+    found = alarms(restart, (40, 40), 3, max_delay=10)
+    assert 40 <= found[0] <= 60
+
+
+@pytest.mark.parametrize(("beyond", "alarms"), [(-1e-6, []), (1e-6, [29])])
+def test_the_trigger_grows_with_the_square_of_the_number_of_values(beyond, alarms):
+    point, value = sample(1, (30,))
+    mean, variance = (each[-1] for each in predictions(point, value))
+    r = 2.0 * np.log(2.0 * (np.pi**2 * 30.0**2 / 6.0) / 0.1)
+    value[-1] = mean + (1.0 + beyond) * (np.sqrt(r * variance) + np.sqrt(r * NOISE**2))
+    assert watched(EventTriggered(told(), false_alarm_rate=0.1), point, value) == alarms
+
+
+def test_the_likelihood_ratio_is_that_of_two_means_against_one():
+    point, value = sample(2, (25,))
+    mean, variance = predictions(point, value)
+    residual = (value - mean) / np.sqrt(variance + NOISE**2)
+    watch = LikelihoodRatio(told(), false_alarm_rate=1e-6)
+    assert not watched(watch, point, value)
+    n = len(residual)
+    for s in range(1, n):
+        parts = [(s, residual[:s]), (n - s, residual[s:])]
+        expected = sum(size * (part.mean() - residual.mean()) ** 2 / 2.0 for size, part in parts)
+        assert watch.statistics[s - 1, 0] == pytest.approx(expected, abs=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_an_alarm_is_raised_where_a_later_start_becomes_the_likeliest_by_bayes(seed):
+    point, value = sample(seed, (6,) * 5)
+    watch, segment = RunLengths(told(), segment=4.0), 4.0
+    log, likeliest, before, alarms = np.zeros(1), 0, 0, []  # log p(start, values so far)
+    densities = log_densities(point, value)
+    for t, x in enumerate(point.tolist()):
+        if t:
+            change = np.logaddexp.reduce(log) - math.log(segment)
+            log = np.append(log + math.log(1 - 1 / segment), change)
+        log = log + densities[: t + 1, t]
+        before, likeliest = likeliest, int(log.argmax())
+        alarms.append(likeliest if likeliest > before else None)
+        assert watch.observe(t, x, value[[t]], 1.0) == alarms[-1]
+    assert len(set(alarms)) > 3
+
+
+def log_densities(point, value):
+    """log p(y_t | values from start s on), (n, n): rows are starts."""
+    found = np.full((len(point), len(point)), np.nan)
+    for s in range(len(point)):
+        mean, variance = predictions(point, value, s)
+        square = variance + NOISE**2
+        found[s, s:] = -0.5 * np.log(2 * np.pi * square) - 0.5 * (value[s:] - mean) ** 2 / square
+    return found
+
+
+@pytest.mark.parametrize("segment", [0.5, 1.0, math.inf])
+def test_a_segment_is_longer_than_a_round(segment):
+    with pytest.raises(ValueError, match="segment"):
+        agents.make("gp-agent", setting(), restart="bocpd", restart_options={"segment": segment})
