@@ -40,7 +40,7 @@ from .values import Asinh, Logarithm
 SHARE = 0.5  # w: how much of what is learnt is used
 LEAST_STD = 1e-12
 MEMORY = 50.0  # rounds added to the rounds so far, in guesses of how long contexts and segments last
-REMAINING = 0.5  # of the stay of a context, or of a segment, that is left in a round on average
+REMAINING = 0.5  # of a segment, what is left of it in a round on average
 
 
 def knowledge_gradient(value: Floats, mean: Floats, variance: Floats, noise: Floats, use: float) -> Floats:
@@ -101,8 +101,7 @@ def rounds_to_use(
     """
     rounds = max(left, 0.0)
     if switches is not None:
-        stay = REMAINING * (t + MEMORY) / (switches + 1)
-        rounds = min(rounds, max(stay, rounds * (visits + 1) / (t + contexts)))
+        rounds = min(rounds, max((t + MEMORY) / (switches + 1), rounds * (visits + 1) / (t + contexts)))
     if alarms >= 0:
         rounds = min(rounds, REMAINING * (t + MEMORY) / (alarms + 1))
     return rounds

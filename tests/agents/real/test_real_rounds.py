@@ -69,9 +69,9 @@ def test_all_rounds_that_are_left_use_what_is_learnt_where_nothing_changes():
 
 
 def test_a_context_uses_it_while_it_lasts_or_when_it_returns():
-    assert rounds_to_use(100.0, 50, 9, 0, 4, -1) == 5.0  # half of (50 + 50) / (9 + 1)
+    assert rounds_to_use(100.0, 50, 9, 0, 4, -1) == 10.0  # (50 + 50) / (9 + 1)
     assert rounds_to_use(100.0, 50, 9, 26, 4, -1) == 50.0  # 100 (26 + 1) / (50 + 4)
-    assert rounds_to_use(4.0, 50, 9, 53, 4, -1) == 4.0
+    assert rounds_to_use(8.0, 50, 9, 26, 4, -1) == 8.0
 
 
 def test_after_changes_fewer_rounds_use_it():
