@@ -129,10 +129,12 @@ class TablePosterior(Posterior):
         return self._deviate(weight[None], [played], [noise])[0]
 
     def mean_at(self, cells: Ints | None) -> Floats:
-        return columns_at(self._tables.mean, cells)
+        mean = self._tables.mean  # no call: it is asked for in every round
+        return mean if cells is None else np.take_along_axis(mean, cells, axis=1)
 
     def variance_at(self, cells: Ints | None) -> Floats:
-        return columns_at(self._tables.variance, cells)
+        variance = self._tables.variance
+        return variance if cells is None else np.take_along_axis(variance, cells, axis=1)
 
     def weight_norm_at(self, cells: Ints | None) -> Floats:
         """|a_x| at some points of each trial, (B, A): sqrt(sum_p n_p Sigma[x, p]^2) / lambda."""
