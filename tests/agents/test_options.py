@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from inspect import Parameter, signature
 from types import SimpleNamespace
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, TypeVar, get_type_hints
 
 import gymnasium as gym
 import numpy as np
@@ -81,9 +81,9 @@ def test_a_factory_of_a_user_that_hands_options_on_to_ours_names_the_unknown_one
 def test_a_set_of_options_is_what_its_function_takes(options, takes):
     parameters = signature(takes).parameters
     own = {name for name, each in parameters.items() if each.kind is Parameter.KEYWORD_ONLY}
-    keys = {name: each.__forward_arg__ for name, each in options.__annotations__.items()}
+    keys, taken = (get_type_hints(each, include_extras=True) for each in (options, takes))
     assert keys.keys() <= set(keywords_of(takes))
-    written = {name: str(parameters[name].annotation) for name in own & keys.keys()}
+    written = {name: taken[name] for name in own & keys.keys()}
     assert written == {name: keys[name] for name in written}
 
 
