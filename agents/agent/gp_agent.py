@@ -192,7 +192,7 @@ class GPAgent(Answers, Resumable):
         clock = self.clock
         delay = self.round - rounds if clock.times is None else clock.delay(rounds, self.round)
         delivery = Delivery(trial, played, rounds, delay, reward, cost, weight)
-        return delivery, delivery if values is reward else delivery._replace(reward=values)
+        return delivery, delivery if values is reward else delivery.with_values(values)
 
     def _follow(self) -> None:
         self._revise(self.objective.end_round(self.round))

@@ -56,6 +56,10 @@ class Delivery(NamedTuple):
         own = None if weight is None else weight[kept]
         return Delivery(trial[kept], point[kept], rounds[kept], delay[kept], reward[kept], cost[kept], own)
 
+    def with_values(self, value: Floats) -> "Delivery":
+        """Return the plays with other values in place of the rewards, (n,)."""
+        return self._replace(reward=value)
+
     @classmethod
     def of_values(
         cls,
