@@ -73,13 +73,15 @@ def blocks(page: Path, language: str) -> list[str]:
 
 
 def loaded(path: str) -> Any:
-    """A script of the repository as a module, by its path from the top."""
+    """A script of the repository as a module, by its path from the top; it may import its neighbours."""
     spec = importlib.util.spec_from_file_location(f"script_{Path(path).stem}", ROOT / path)
     assert spec is not None
     assert spec.loader is not None
     script = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = script  # where its dataclasses look for their names
-    spec.loader.exec_module(script)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(ROOT / Path(path).parent))
+        spec.loader.exec_module(script)
     return script
 
 

@@ -57,9 +57,8 @@ def test_the_page_of_real_tasks_counts_those_that_were_played():
     assert not unsaid(said, "real.md")
 
 
-def test_the_page_on_parts_says_what_leaving_them_out_costs(monkeypatch):
+def test_the_page_on_parts_says_what_leaving_them_out_costs():
     found = [row for row in table("real_ablation") if row["difference"]]
-    monkeypatch.syspath_prepend(DOCS.parent / "benchmarks")
     script, page = loaded("benchmarks/real_ablation.py"), read("ablation.md")
     assert {row["task"] for row in found} == set(script.TASKS)
     assert {row["task"]: row["half"] for row in found}.items() <= halves().items()
