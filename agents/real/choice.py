@@ -8,6 +8,7 @@ For regret:
 | published kernel | prior around it, mean and noise too | fitted to other problems, or the law's own |
 | contexts | one model, data sets share what they share; no chains | levels differ between data sets |
 | changes | alarm by log-likelihoods, hyperparameters stay | a kernel outlives a change of the function |
+| | half of a usual segment counts as left | so much is left on average |
 | limits, budget | a model of each cost, `rules` | what is not kept, or dear, is to be played least |
 | delays | pending plays count in the std, fewer rounds to use | a play teaches only after its delay |
 | | plays at random until 3 are delivered | quick results are often the bad ones |

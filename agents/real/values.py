@@ -91,8 +91,8 @@ class Bent(Values):
     """Rewards: the unit is that of the better half, and the worse half may be on another scale.
 
     zero is the median of arms' means and size the root mean square of what lies above, so that neither a
-    network that diverged nor a penalty sets the unit, and plays repeated of one arm do not drag it. Below the
-    median t = -log(1 - alpha z) / alpha, with the alpha of the largest marginal likelihood, its Jacobian
+    network that diverged nor a penalty sets the unit, and plays repeated of one arm do not drag it. Below
+    zero t = -log(1 - alpha z) / alpha, with the alpha of the largest marginal likelihood, its Jacobian
     included. A published variance counts as 4 arms, of mean 0. Values of several contexts, whose levels
     differ, have mean and std as zero and size, and no transform.
     """
