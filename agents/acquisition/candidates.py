@@ -1,5 +1,7 @@
 """The interfaces of acquisition rules and of the candidates that they score."""
 
+from __future__ import annotations
+
 import abc
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -52,7 +54,7 @@ class Candidates(abc.ABC):
     bias: Floats  # (B, 1) term that pending feedback adds to the width
     incumbent: Floats  # (B, 1) value that improvement is measured from, as the agent defines it
     safety: Safety | None = None  # the belief about costs that must be kept in every round, if there are any
-    memory: "RuleMemory | None" = None  # of the rule; None without one
+    memory: RuleMemory | None = None  # of the rule; None without one
     belief: Belief
     objective: Any  # an `Objective`
     draw: Callable[[], Sequence[np.random.Generator]]  # makes the generators of the round
@@ -136,7 +138,7 @@ class Candidates(abc.ABC):
         """Return half the width of the belief's own band for functions of norm B, (B, A), if it has one."""
         raise NotImplementedError("a belief on a box has no band of its own; take a width")
 
-    def drawing(self, trials: Bools) -> "Candidates":
+    def drawing(self, trials: Bools) -> Candidates:
         """Return candidates that sample for `trials`, (B,), only; samples of the others are undefined."""
         return self
 
@@ -162,7 +164,7 @@ class ConfidenceBand(NamedTuple):
     width: Floats  # (B,) w, or NaN
 
     @classmethod
-    def of_width(cls, width: Width, belief: Belief, points: Points, t: Ints) -> "ConfidenceBand":
+    def of_width(cls, width: Width, belief: Belief, points: Points, t: Ints) -> ConfidenceBand:
         """Return the band mu +- w sigma, w the width in round t, (B,), plus the bias."""
         (mean, std), factor = points.band(belief), width(t, belief.gain) + belief.bias
         return cls(mean, factor[:, None] * std, factor)

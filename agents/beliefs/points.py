@@ -169,7 +169,10 @@ class Pairs(Points):
         return [observation_weights_at(belief, ONLY, seen, across, _same(played, self.features))]
 
     def pending(self, belief: Belief) -> Bools:
-        plays = belief.std_posterior.count_at(None)[ONLY] - belief.mean_posterior.count_at(None)[ONLY]
+        plays = np.zeros(belief.std_posterior.gram.size)
+        for sign, posterior in ((1.0, belief.std_posterior), (-1.0, belief.mean_posterior)):
+            seen = posterior.statistics(ONLY)  # `count_at` would keep rows for every set of visited points
+            plays[seen.point] += sign * seen.plays
         pending = _same(belief.std_posterior.gram.points[plays > 0.0], self.features)
         return np.logical_or.reduce(pending, axis=0)[None]
 

@@ -1,5 +1,7 @@
 """Beliefs about costs: of limits, whether they are kept and which arms surely keep them; of plays."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -56,9 +58,9 @@ class Safety:
     context: Ints  # (B,)
     width: Floats  # (C, B) w_j of each cost
     shape: tuple[int, int]  # (B, A)
-    safe_of: "Callable[[Safety], Bools]"  # computes S, the mask of arms that may be played, (B, A)
-    expands_of: "Callable[[Safety, int, Ints], Bools]"  # mask of safe arms (n,) that may certify others
-    settled_of: "Callable[[Safety], Bools]"  # mask of the trials that need not expand S any more, (B,)
+    safe_of: Callable[[Safety], Bools]  # computes S, the mask of arms that may be played, (B, A)
+    expands_of: Callable[[Safety, int, Ints], Bools]  # mask of safe arms (n,) that may certify others
+    settled_of: Callable[[Safety], Bools]  # mask of the trials that need not expand S any more, (B,)
     offered: Bools | None = None  # (B, A) the arms available in this round; None for all
 
     @cached_property

@@ -15,6 +15,8 @@ L+'^-1 [0; z_s]. The mean over worlds of the improvement on max f_s is noisy exp
 Karrer, Ottoni & Bakshy 2019, Constrained Bayesian optimization with noisy experiments, section 4).
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple, cast
@@ -64,8 +66,8 @@ class Surface:
     """
 
     kernel: Any
-    mean_factor: "Factor | NoiseFree | Means"  # the plays that determine the mean
-    std_factor: "Factor | NoiseFree"  # the plays that determine the std
+    mean_factor: Factor | NoiseFree | Means  # the plays that determine the mean
+    std_factor: Factor | NoiseFree  # the plays that determine the std
     prior_mean: float
     delivered: Factor | None = None  # the plays with delivered values, where the mean has more
     noise: float = 0.0  # added to the variance, 0 for the std of the function itself
@@ -77,7 +79,7 @@ class Surface:
         return cast(Factor, self.mean_factor) if self.delivered is None else self.delivered
 
     @classmethod
-    def of(cls, belief: Belief, known: bool = False) -> "Surface":
+    def of(cls, belief: Belief, known: bool = False) -> Surface:
         """Return the surface of a belief on a box, of one trial; raise a ValueError if it kept no plays.
 
         Args:

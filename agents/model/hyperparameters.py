@@ -14,6 +14,8 @@ If a constant mean is learnt too, its optimum for given kernel and noise has the
 1'C^-1 m / 1'C^-1 1; the derivatives in the others are then those at that optimum.
 """
 
+from __future__ import annotations
+
 import math
 from dataclasses import dataclass, fields
 from functools import partial
@@ -49,7 +51,7 @@ class Sample(NamedTuple):
     log_weights: float  # sum of all log w
 
     @classmethod
-    def of(cls, features: Floats, point: Ints, value: Floats, weight: Floats | None = None) -> "Sample":
+    def of(cls, features: Floats, point: Ints, value: Floats, weight: Floats | None = None) -> Sample:
         """Condense values of points, (n,), whose features are rows of (N, d), as for `Fitter.fit`."""
         distinct, place = np.unique(point, return_inverse=True)
         each = np.ones(len(point)) if weight is None else weight
@@ -126,9 +128,7 @@ class Learning(Checked):
         return slice(None if self.most is None else -self.most, None)
 
     @classmethod
-    def asked(
-        cls, every: int | None, spread: float | None, usual: float, **options: Any
-    ) -> "Learning | None":
+    def asked(cls, every: int | None, spread: float | None, usual: float, **options: Any) -> Learning | None:
         """Return the requested learning, by default of the `usual` spread; None, if it is off, as is 0."""
         if every:
             with written_as(

@@ -1,5 +1,7 @@
 """The assumptions of a Gaussian-process agent: the published setting, overridden by the user's options."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -76,7 +78,7 @@ class Model:
         search: Any = None,
         repeat: float = 1.0,
         stopping: Any = None,
-    ) -> "Model":
+    ) -> Model:
         """Return the model of the given `ModelOptions`, else of the setting, else of stated defaults."""
         require_at_least_one("repeat", repeat, "it is the factor by which variances may shrink; 1 is off")
         require_integer("initial", initial, 0, "it is the number of first rounds that are played at random")
@@ -132,11 +134,11 @@ class Model:
         )
 
     @classmethod
-    def of_reward(cls, setting: Setting, options: Mapping[str, Any]) -> "Model":
+    def of_reward(cls, setting: Setting, options: Mapping[str, Any]) -> Model:
         """Return the model of the reward itself, of an agent that models something made of it."""
         return cls.of(setting, **{name: options[name] for name in OF_THE_REWARD if name in options})
 
-    def of_trial(self, trial: int) -> "Model":
+    def of_trial(self, trial: int) -> Model:
         """Return the model of one trial of a batch."""
         given = {name: getattr(self, name) for name in ("prior_mean", "least")}
         means = {name: mean[trial] if np.ndim(mean) == 2 else mean for name, mean in given.items()}
@@ -144,7 +146,7 @@ class Model:
         numbers = {name: _pick(getattr(self, name), trial) for name in of_trial}
         return replace(self, setting=self.setting.of_trial(trial), **means, **numbers)
 
-    def learnt(self, found: Hyperparameters) -> "Model":
+    def learnt(self, found: Hyperparameters) -> Model:
         """Return the model with learnt kernel, R, lambda and prior mean."""
         prior_std = largest_prior_std(found.kernel, self.setting.decisions.points)
         return replace(

@@ -1,5 +1,7 @@
 """Delays in rounds or in units of time, tables of one row a round, and rows of a trial's record."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -50,13 +52,13 @@ class Delivery(NamedTuple):
     cost: Floats  # (n, C)
     weight: Floats | None = None  # how many plays of the model's noise each counts as; None where unpublished
 
-    def where(self, kept: Bools) -> "Delivery":
+    def where(self, kept: Bools) -> Delivery:
         """Return some of the plays."""
         trial, point, rounds, delay, reward, cost, weight = self
         own = None if weight is None else weight[kept]
         return Delivery(trial[kept], point[kept], rounds[kept], delay[kept], reward[kept], cost[kept], own)
 
-    def with_values(self, value: Floats) -> "Delivery":
+    def with_values(self, value: Floats) -> Delivery:
         """Return the plays with other values in place of the rewards, (n,)."""
         return self._replace(reward=value)
 
@@ -68,7 +70,7 @@ class Delivery(NamedTuple):
         value: Floats,
         weight: Floats | None = None,
         delay: Ints | Floats | None = None,
-    ) -> "Delivery":
+    ) -> Delivery:
         """Return values without costs, (n,) each, by default delivered in the round of their play."""
         at_once = np.zeros_like(point)
         delay = at_once if delay is None else delay
@@ -86,16 +88,16 @@ class Rows(NamedTuple):
     cost: Floats  # (n, C)
     weight: Floats  # how many plays of the model's noise it counts as, NaN where that is not published
 
-    def where(self, kept: Bools | slice) -> "Rows":
+    def where(self, kept: Bools | slice) -> Rows:
         """Return some of the rows."""
         return Rows._make(each[kept] for each in self)
 
     @property
-    def delivered(self) -> "Rows":
+    def delivered(self) -> Rows:
         """The rows whose feedback was delivered."""
         return self.where(self.arrived > PENDING)
 
-    def delivery(self, clock: "Clock") -> Delivery:
+    def delivery(self, clock: Clock) -> Delivery:
         """Return what was delivered of the rows."""
         trial, point, rounds, arrived, reward, cost, weight = self.delivered
         withheld = np.isnan(weight)
@@ -103,7 +105,7 @@ class Rows(NamedTuple):
         return Delivery(trial, point, rounds, clock.delay(rounds, arrived), reward, cost, own)
 
     @property
-    def undelivered(self) -> "Rows":
+    def undelivered(self) -> Rows:
         """The rows as if no feedback had been delivered yet."""
         return self._replace(arrived=np.full_like(self.arrived, PENDING))
 

@@ -6,6 +6,8 @@ lambda_i = lambda (R_i / R)^2 every band that holds for (R, lambda) holds: the i
 has noise R.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Unpack
 
@@ -29,7 +31,7 @@ class Units(NamedTuple):
     centre: Floats  # (B,), or (B, K) for K quantities
     scale: Floats  # (B,) or (B, K)
 
-    def where(self, trials: Bools, other: "Units") -> "Units":
+    def where(self, trials: Bools, other: Units) -> Units:
         """Return these units in some trials, (B,), and others elsewhere."""
         mask = trials.reshape(-1, *[1] * (self.centre.ndim - 1))
         return Units(*(np.where(mask, x, y) for x, y in zip(self, other, strict=True)))
@@ -43,14 +45,14 @@ class PriorUnits(NamedTuple):
     costs: Floats  # (C,) s_j of each cost
 
     @classmethod
-    def of_setting(cls, setting: Setting, std: float, costs: PerCost | None = None) -> "PriorUnits":
+    def of_setting(cls, setting: Setting, std: float, costs: PerCost | None = None) -> PriorUnits:
         """Return the units of a setting; costs without a prior std, given or published, have the reward's."""
         known = known_per_cost("constraint_prior_std", setting, costs)
         each = np.full(setting.num_constraints, std if known is None else known)
         return cls(std, float(np.mean(setting.prior_mean)), each)
 
     @classmethod
-    def published(cls, setting: Setting) -> "PriorUnits":
+    def published(cls, setting: Setting) -> PriorUnits:
         """Return the units of a setting with a kernel."""
         return cls.of_setting(setting, largest_prior_std(setting.kernel, setting.decisions.points))
 

@@ -1,5 +1,7 @@
 """The protocol of a Gaussian-process posterior, the counts and sums that it rests on, and their changes."""
 
+from __future__ import annotations
+
 import abc
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -20,18 +22,18 @@ class SufficientStatistics(NamedTuple):
     total: Floats  # (u,) sums of the values
 
     @classmethod
-    def none(cls) -> "SufficientStatistics":
+    def none(cls) -> SufficientStatistics:
         """Return the statistics of no plays."""
         return cls(np.empty(0, dtype=np.int64), np.empty(0), np.empty(0))
 
     @classmethod
-    def of(cls, plays: Floats, total: Floats) -> "SufficientStatistics":
+    def of(cls, plays: Floats, total: Floats) -> SufficientStatistics:
         """Return the statistics of counts and sums of all points, (N,) each."""
         (point,) = plays.nonzero()
         return cls(point, plays[point], total[point])
 
     @classmethod
-    def merge(cls, point: Ints, plays: Floats, total: Floats) -> "SufficientStatistics":
+    def merge(cls, point: Ints, plays: Floats, total: Floats) -> SufficientStatistics:
         """Return the statistics of entries in which points may repeat, (k,) each."""
         distinct, place = np.unique(point, return_inverse=True)
         all_plays, all_total = np.zeros(len(distinct)), np.zeros(len(distinct))

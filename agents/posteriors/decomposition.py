@@ -6,6 +6,8 @@ the u distinct points played, L L' = K_XX + diag(lambda / n) and V = L^-1 K_X,
     Sigma = K - V'V,    mu = V' L^-1 (b / n)_X,    gain = sum log diag(L) + 1/2 sum log(n / lambda).
 """
 
+from __future__ import annotations
+
 import math
 from weakref import WeakKeyDictionary, ref
 
@@ -20,7 +22,7 @@ from ..kernels.visited import VisitedGram
 
 (_trsm,) = get_blas_funcs(("trsm",), dtype=np.float64)
 (_trtrs,) = get_lapack_funcs(("trtrs",), dtype=np.float64)
-_latest: "WeakKeyDictionary[Gram | VisitedGram, tuple[bytes, ref[Triangle]]]" = WeakKeyDictionary()
+_latest: WeakKeyDictionary[Gram | VisitedGram, tuple[bytes, ref[Triangle]]] = WeakKeyDictionary()
 
 FIRST_CAPACITY = 64  # rows
 GROWTH = 8  # an eighth more whenever they are full: L takes their square
@@ -60,7 +62,7 @@ class Triangle:
         self._inverse: dict[int, Floats] = {}  # of diagonal blocks, by their first row
 
     @classmethod
-    def of(cls, gram: Gram | VisitedGram, point: Ints, noise: Floats) -> "Triangle":
+    def of(cls, gram: Gram | VisitedGram, point: Ints, noise: Floats) -> Triangle:
         """Return the lower factor of k(X, X) + diag(noise), (u,) each, or as long as it is in use the latest.
 
         Only points of a box belong to one agent: factors on other sets get a copy, as threads may share sets.
@@ -80,12 +82,12 @@ class Triangle:
         _latest[gram] = key, ref(triangle)
         return triangle
 
-    def _copy(self, size: int) -> "Triangle":
+    def _copy(self, size: int) -> Triangle:
         copied = Triangle(self.gram, self._point[:size], self._noise[:size])
         copied.values[:size, :size] = self.values[:size, :size]
         return copied
 
-    def going_on(self, k: int, x: int, noise: float) -> "Triangle":
+    def going_on(self, k: int, x: int, noise: float) -> Triangle:
         """Return the triangle whose first k rows are these, and whose next row is a play of x."""
         if k < self.size:
             same = self._point[k] == x and self._noise[k] == noise
