@@ -78,7 +78,7 @@ def _parsed(spec: Any) -> tuple[str, Callable[[Model], Any]]:
 
 def _named(name: str, options: Any, model: Model) -> StoppingRule:
     """Return a rule by its name, or raise where it would recommend what breaks costs, or its own promise."""
-    rule, setting = made(ARGUMENT, name, RULES, options, model), model.setting
+    setting = model.setting
     if name in BY_BANDS and setting.num_constraints:
         words = f'must not be "{name}" under constraints, as its bands are of the reward alone'
         raise ArgumentError(ARGUMENT, f'{words}; take "regret-bound" or "knowledge-gradient"')
@@ -86,7 +86,7 @@ def _named(name: str, options: Any, model: Model) -> StoppingRule:
         if name in PROMISES and size:
             words = f'must not be "{name}" where the setting publishes {what} ({size:g})'
             raise ArgumentError(ARGUMENT, f'{words}, as its promise would be broken; take "plateau"')
-    return rule
+    return made(ARGUMENT, name, RULES, options, model)
 
 
 def _gap(

@@ -138,7 +138,7 @@ class FeasibilityFilter:
 
         It differs from all running points, `taken`, (m, d), by `BESIDE`; where these are too many, it is the
         one that differs most, and where all open ones are taken, the likeliest to succeed. None if all are
-        taken. For None the points are possible ones of the box, more than are taken.
+        taken. Where `among` is None, they are possible points of the box, more than are taken.
         """
         if among is None:
             among = self.around(point, max(SPREAD, 2 << len(taken).bit_length()))

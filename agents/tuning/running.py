@@ -186,8 +186,8 @@ class Run:
 
     def _begin(self, again: list[int], number: int) -> bool:
         """Start up to `number` experiments; return True if any is running."""
-        best, sign = self.tuner.best_value, sign_of(self.tuner.plan.goal)
-        reached = self.target is not None and best is not None and sign * best >= sign * self.target
+        best, sign = self.tuner.best, sign_of(self.tuner.plan.goal)
+        reached = self.target is not None and best is not None and sign * best.value >= sign * self.target
         if self.stopped or reached:
             return bool(self.running)
         tickets, again[:] = again[:number], again[number:]

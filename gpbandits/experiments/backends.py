@@ -118,7 +118,7 @@ def run(
     store: Store,
     workers: int | None = None,
     report: Report = lambda outcome: None,
-    backend: "Backend | None" = None,
+    backend: Backend | None = None,
     time_limit: float | None = None,
     shard: Shard | None = None,
     known: Survey | None = None,
@@ -173,7 +173,7 @@ def _place(cell: Cell) -> tuple[str, str, int]:
 
 
 def _computed(
-    backend: "Backend", tasks: Sequence[CellTask], report: Report, leave: Callable[[Cell], None]
+    backend: Backend, tasks: Sequence[CellTask], report: Report, leave: Callable[[Cell], None]
 ) -> list[Outcome]:
     """Return failed outcomes, and `leave` cells of another run: waiting at once, runs would go in step."""
     failed = []

@@ -3,6 +3,7 @@
 import errno
 import fcntl
 import os
+import resource
 import subprocess
 import sys
 import threading
@@ -125,6 +126,19 @@ def test_a_full_disk_keeps_the_old_file_and_no_lock(kind, tmp_path, full_disk, m
     assert path.read_bytes() == old
     assert [each.name for each in tmp_path.iterdir()] == ["t.json"]
     saver.save(path)
+
+
+def test_a_run_whose_file_cannot_grow_ends_keeps_what_it_saved_and_frees_its_file(tmp_path):
+    path, tuner = tmp_path / "t.json", Tuner(SPACE, agent="random")
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (2**12, limits[1]))  # writes fail halfway, as on a full disk
+    try:
+        with pytest.raises(OSError, match="File too large"):
+            tuner.optimise(lambda x: x, 1000, file=path)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert 5 < len(Tuner.load(path).experiments) <= len(tuner.experiments)
+    assert [each.name for each in tmp_path.iterdir()] == ["t.json"]
 
 
 @each_saver

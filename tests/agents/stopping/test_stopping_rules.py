@@ -339,10 +339,12 @@ def test_experiments_that_may_fail_count_neither_in_the_maximum_nor_as_a_recomme
     assert not fails[verdict.best]
 
 
+@pytest.mark.parametrize("place", [{}, {"continuous": True}], ids=["finite", "box"])
 @pytest.mark.parametrize("rule", ["gap", "best-arm", "minima-gap"])
-def test_rules_by_bands_of_the_reward_are_refused_under_constraints(rule):
+def test_rules_by_bands_of_the_reward_are_refused_under_constraints(rule, place):
+    """Those that a box excludes too: what it says to take instead would be refused next."""
     with pytest.raises(ValueError, match=f'must not be "{rule}" under constraints'):
-        agents.make("config", bandit_envs.make("GPBandit-Constrained-v0"), stopping=needed(rule))
+        agents.make("config", bandit_envs.make("GPBandit-Constrained-v0", **place), stopping=needed(rule))
 
 
 @pytest.mark.parametrize("probability", [0.02, 0.5, 0.97])

@@ -14,6 +14,7 @@ import pytest
 import agents
 from agents import Categorical, Integer, Linear, Log, Tuner
 from agents.tuning.space import Time
+from agents.tuning.workers import UnsharedLock
 
 SPACES = {
     "box": {"x": Linear(0, 1), "y": Linear(0, 1)},
@@ -135,7 +136,11 @@ def test_many_threads_each_tell_what_they_asked(tmp_path):
         assert each.value is None or each.value == sum(each.parameters.values())
 
 
-def test_copies_have_a_lock_of_their_own():
+def test_a_thread_may_take_its_lock_again_and_copies_have_their_own():
+    lock = UnsharedLock()
+    for other in (copy.deepcopy(lock), pickle.loads(pickle.dumps(lock))):
+        assert other.lock is not lock.lock
+        assert all(other.lock.acquire(blocking=False) for _ in range(2))
     tuner = Tuner(CUBE, agent="random", seed=1)
     tuner.tell(tuner.ask()[0], 1.0)
     again = pickle.loads(pickle.dumps(tuner))
