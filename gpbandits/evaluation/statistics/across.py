@@ -168,7 +168,7 @@ def _stratified(samples: Sequence[Any]) -> interval.Interval:
     rng = np.random.default_rng(0)
     # In the order of environments, so that an agent that lacks one keeps the resamples of those before it.
     means = np.mean([_resampled(sample, rng) for sample in samples], axis=0)
-    return interval.Interval(estimate, *np.quantile(means, interval.TAILS, axis=0))
+    return interval.Interval(estimate, *np.quantile(means, interval.tails(0.95), axis=0))
 
 
 def _resampled(sample: Any, rng: np.random.Generator) -> Floats:

@@ -15,7 +15,6 @@ FEW = (
     f"With fewer than {ENOUGH} trials such intervals are too narrow: for normal values those of 2, 3, 5 and "
     "10 trials contain the mean in 50, 72, 83 and 89 % of cases."
 )
-TAILS = np.array([(1 - 0.95) / 2, (1 + 0.95) / 2])  # shares at the ends of a 95 % interval
 RESAMPLES = 4000  # another seed moves the ends of a 95 % interval by about 3 % of its half width
 _ROWS = 500  # resamples drawn at once
 _COLUMNS = 256  # columns at once: 4000 resamples of 256 columns are 8 MB
@@ -31,15 +30,22 @@ class Interval(NamedTuple):
 
 
 @lru_cache(maxsize=2)  # a report uses the same ones hundreds of times; drawing them took most of its time
-def resample_counts(num_trials: int, resamples: int) -> Floats:
+def resample_counts(num_trials: int, seed: int, resamples: int) -> Floats:
     """Return how often each trial is in each resample, (resamples, B), read-only."""
     uniform = np.full(num_trials, 1.0 / num_trials)
-    rng, counts = np.random.default_rng(0), np.empty((resamples, num_trials))
+    rng, counts = np.random.default_rng(seed), np.empty((resamples, num_trials))
     for start in range(0, resamples, _ROWS):  # integers of all would take as much memory again
         part = counts[start : start + _ROWS]
         part[:] = rng.multinomial(num_trials, uniform, size=len(part))
     counts.flags.writeable = False
     return counts
+
+
+def tails(level: float) -> Floats:
+    """Return the shares at the ends of an interval of this level, (2,); raise unless it is a probability."""
+    if not 0 < level < 1:
+        raise ValueError(f"level must lie in (0, 1), got {level}")
+    return np.array([(1 - level) / 2, (1 + level) / 2])
 
 
 def checked(values: Floats) -> Floats:
@@ -56,32 +62,39 @@ def check_pairs(values: Floats, baseline: Floats) -> None:
         raise ValueError(f"pairs need equal shapes, got {np.shape(values)} and {np.shape(baseline)}")
 
 
-def bootstrap_interval(values: Floats, resamples: int = RESAMPLES) -> Interval:
-    """Return the mean over trials and its 95 % BCa bootstrap interval, (B,) or (B, T) -> () or (T,).
+def bootstrap_interval(
+    values: Floats, level: float = 0.95, seed: int = 0, resamples: int = RESAMPLES
+) -> Interval:
+    """Return the mean over trials and its BCa bootstrap interval, (B,) or (B, T) -> () or (T,).
 
     With one trial the ends are NaN. Columns with a value that is not finite are NaN.
     """
-    return interval_of(lambda means: means, (values,), resamples)
+    return interval_of(lambda means: means, (values,), level, seed, resamples)
 
 
 def interval_of(
-    function: Callable[..., Floats], samples: tuple[Floats, ...], resamples: int = RESAMPLES
+    function: Callable[..., Floats],
+    samples: tuple[Floats, ...],
+    level: float = 0.95,
+    seed: int = 0,
+    resamples: int = RESAMPLES,
 ) -> Interval:
-    r"""Return a function of the means of paired samples and its 95 % interval, (B,) or (B, T) -> () or (T,).
+    r"""Return a function of the means of paired samples and its BCa interval, (B,) or (B, T) -> () or (T,).
 
-    The ends are the BCa quantiles Phi(z0 + (z0 + z) / (1 - a (z0 + z))), z = +-Phi^-1(0.975), of the
+    The ends are the quantiles Phi(z0 + (z0 + z) / (1 - a (z0 + z))), z = +-Phi^-1((1 + level) / 2), of the
     resampled statistic; z0 = Phi^-1(share of resampled values below the estimate) and, from the values s_i
     that leave trial i out and their mean s, a = sum_i d_i^3 / (6 (sum_i d_i^2)^1.5), d_i = s - s_i (Efron
     1987, equations 2.3, 4.4 and 6.6; BCa rather than percentile because regret is skewed). The function is of
     one array of means a sample, (..., T) each.
     """
+    shares = tails(level)
     arrays = [np.where(np.isfinite(values), values, np.nan) for values in map(checked, samples)]
     num_trials, *shape = arrays[0].shape
     columns = [array.reshape(num_trials, -1) for array in arrays]
     estimate = function(*(array.mean(axis=0) for array in arrays))
     if num_trials == 1:
         return Interval(estimate, np.full_like(estimate, np.nan), np.full_like(estimate, np.nan))
-    counts = resample_counts(num_trials, resamples)
+    counts = resample_counts(num_trials, seed, resamples)
     starts = range(0, columns[0].shape[1], _COLUMNS)
     blocks = [[array[:, i : i + _COLUMNS] for array in columns] for i in starts]
     ends = []
@@ -89,12 +102,12 @@ def interval_of(
         middle = function(*(sample.mean(axis=0) for sample in block))
         resampled = function(*(counts @ sample / num_trials for sample in block))
         without = function(*((sample.sum(axis=0) - sample) / (num_trials - 1) for sample in block))
-        ends.append(_bca_ends(middle, resampled, without))
+        ends.append(_bca_ends(middle, resampled, without, shares))
     low, high = np.concatenate(ends, axis=1).reshape(2, *shape)
     return Interval(estimate, low, high)
 
 
-def _bca_ends(estimate: Floats, resampled: Floats, without: Floats) -> Floats:
+def _bca_ends(estimate: Floats, resampled: Floats, without: Floats, shares: Floats) -> Floats:
     """Return the ends, (2, T), from the estimate (T,), its resamples (R, T) and its jackknife (B, T)."""
     tolerance = 1e-12 * np.abs(resampled).max(axis=0)  # equal values differ in the last bit
     below = (resampled < estimate - tolerance).mean(axis=0)
@@ -103,7 +116,7 @@ def _bca_ends(estimate: Floats, resampled: Floats, without: Floats) -> Floats:
     influence = without.mean(axis=0) - without  # d_i
     scale = 6 * (influence**2).sum(axis=0) ** 1.5
     acceleration = (influence**3).sum(axis=0) / np.maximum(scale, 1e-300)  # 0 where all trials agree
-    z = z0 + ndtri(TAILS)[:, None]
+    z = z0 + ndtri(shares)[:, None]
     ends = _column_quantiles(resampled, ndtr(z0 + z / (1 - acceleration * z)))
     return np.where(np.isnan(resampled).any(axis=0), np.nan, ends)
 
@@ -178,14 +191,14 @@ def log_log_slope(
     if inside.sum() < 2:
         raise ValueError(f"window {window} must hold at least two of the recorded rounds, got {inside.sum()}")
     curves = checked(curves)[:, inside]
-    counts = resample_counts(len(curves), resamples)
+    counts = resample_counts(len(curves), 0, resamples)
     means = np.vstack([curves.mean(axis=0), counts @ curves / len(curves)])  # (1 + resamples, T)
     if not (means > 0).all():
         raise ValueError(
             f"regret must be positive in the window {window} for a logarithm; choose a later one"
         )
     slopes = np.log(means) @ _slope_weights(rounds[inside])
-    ends = np.quantile(slopes[1:], TAILS) if len(curves) > 1 else np.full(2, np.nan)
+    ends = np.quantile(slopes[1:], tails(0.95)) if len(curves) > 1 else np.full(2, np.nan)
     return Interval(slopes[0], *ends)
 
 

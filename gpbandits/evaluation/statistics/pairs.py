@@ -62,7 +62,9 @@ class Comparison(NamedTuple):
     num_trials: int
 
 
-def compare(finals: Mapping[str, Floats], baseline: str) -> dict[str, Comparison]:
+def compare(
+    finals: Mapping[str, Floats], baseline: str, level: float = 0.95, seed: int = 0
+) -> dict[str, Comparison]:
     """Compare every other agent with the baseline, with p-values corrected for their number (Holm 1979).
 
     Args:
@@ -71,24 +73,28 @@ def compare(finals: Mapping[str, Floats], baseline: str) -> dict[str, Comparison
     require_known("baseline", baseline, finals)
     others = [label for label in finals if label != baseline]
     against = np.asarray(finals[baseline], dtype=np.float64)
-    p_values = [sign_flip_test(finals[label], against) for label in others]
+    p_values = [sign_flip_test(finals[label], against, seed) for label in others]
     positive = against.mean() > 0
     unknown, found = interval.Interval(*np.full(3, np.nan)), {}
     for label, p_value, adjusted in zip(others, p_values, holm(p_values), strict=True):
         own = finals[label]
-        difference = paired_difference(own, against)
-        ratio = paired_ratio(own, against) if positive else unknown
-        improvement = probability_of_improvement(own, against)
+        difference = paired_difference(own, against, level, seed)
+        ratio = paired_ratio(own, against, level, seed) if positive else unknown
+        improvement = probability_of_improvement(own, against, level)
         found[label] = Comparison(difference, ratio, improvement, p_value, adjusted, len(against))
     return found
 
 
-def paired_difference(values: Floats, baseline: Floats) -> interval.Interval:
+def paired_difference(
+    values: Floats, baseline: Floats, level: float = 0.95, seed: int = 0, resamples: int = interval.RESAMPLES
+) -> interval.Interval:
     """Return the mean of values - baseline on the same trials and its bootstrap interval, (B,) or (B, T)."""
-    return interval.bootstrap_interval(_differences(values, baseline))
+    return interval.bootstrap_interval(_differences(values, baseline), level, seed, resamples)
 
 
-def paired_ratio(values: Floats, baseline: Floats, resamples: int = interval.RESAMPLES) -> interval.Interval:
+def paired_ratio(
+    values: Floats, baseline: Floats, level: float = 0.95, seed: int = 0, resamples: int = interval.RESAMPLES
+) -> interval.Interval:
     """Return mean of values / mean of baseline with its BCa interval over paired trials, (B,) or (B, T).
 
     The mean of the baseline must be positive; where resampled means are not, the ratio has no interval.
@@ -96,14 +102,14 @@ def paired_ratio(values: Floats, baseline: Floats, resamples: int = interval.RES
     interval.check_pairs(values, baseline)
     if not (np.mean(baseline, axis=0) > 0).all():
         raise ValueError("a ratio needs a baseline with a positive mean; use paired_difference")
-    return interval.interval_of(_ratio, (values, baseline), resamples)
+    return interval.interval_of(_ratio, (values, baseline), level, seed, resamples)
 
 
 def _ratio(above: Floats, below: Floats) -> Floats:
     return np.divide(above, below, out=np.full_like(above, np.nan), where=below > 0)
 
 
-def probability_of_improvement(values: Floats, baseline: Floats) -> interval.Interval:
+def probability_of_improvement(values: Floats, baseline: Floats, level: float = 0.95) -> interval.Interval:
     r"""Return the share of trials with values < baseline, ties half, with Wilson's interval, (B,) or (B, T).
 
     Pairs are trials, in which both agents had the same function. NaN where a value is not finite.
@@ -112,16 +118,16 @@ def probability_of_improvement(values: Floats, baseline: Floats) -> interval.Int
     n = len(difference)
     share = np.asarray((difference < 0).mean(axis=0) + (difference == 0).mean(axis=0) / 2)
     share = np.where(np.isnan(difference).any(axis=0), np.nan, share)
-    return wilson_interval(share, n)
+    return wilson_interval(share, n, level)
 
 
-def wilson_interval(share: Floats, n: int) -> interval.Interval:
-    r"""Return a share p of n trials with Wilson's 95 % score interval.
+def wilson_interval(share: Floats, n: int, level: float = 0.95) -> interval.Interval:
+    r"""Return a share p of n trials with Wilson's score interval.
 
     (p + z^2 / 2n +- z sqrt(p (1 - p) / n + z^2 / 4n^2)) / (1 + z^2 / n) (Wilson 1927): unlike a bootstrap
     it has a width when all trials agree.
     """
-    z = ndtri(interval.TAILS[1])
+    z = ndtri(interval.tails(level)[1])
     centre = (share + z**2 / (2 * n)) / (1 + z**2 / n)
     reach = z * np.sqrt(share * (1 - share) / n + z**2 / (4 * n**2)) / (1 + z**2 / n)
     low = np.where(share <= 0.0, 0.0, centre - reach)  # exactly, where rounding leaves 1e-17
@@ -129,21 +135,21 @@ def wilson_interval(share: Floats, n: int) -> interval.Interval:
     return interval.Interval(share, low, high)
 
 
-def sign_flip_test(values: Floats, baseline: Floats, flips: int = FLIPS) -> float:
+def sign_flip_test(values: Floats, baseline: Floats, seed: int = 0, flips: int = FLIPS) -> float:
     """Return the two-sided p-value of no difference between two agents on the same trials, (B,) each.
 
     It is the share of swaps of the agents within trials whose mean difference is at least the observed one
     (Fisher 1935): of all 2^B, or of `flips` random ones and the observed one. It is NaN if a value is not
     finite.
     """
-    return float(_flipped(_differences(values, baseline)[:, None], flips)[0])
+    return float(_flipped(_differences(values, baseline)[:, None], seed, flips)[0])
 
 
-def _flipped(differences: Floats, flips: int) -> Floats:
+def _flipped(differences: Floats, seed: int, flips: int) -> Floats:
     """Return the p-values of paired differences, (B, P) -> (P,)."""
     n, size = len(differences), np.abs(differences).sum(axis=0)
     observed = np.abs(differences.sum(axis=0)) - 1e-12 * size  # sums of equal terms may differ
-    signs = _signs(n, flips)
+    signs = _signs(n, seed, flips)
     blocks = np.array_split(signs, max(1, len(signs) // 1000))  # each becomes floats for a moment
     extreme = sum((np.abs(some @ differences) >= observed).sum(axis=0) for some in blocks)
     p_values = extreme / 2**n if 2**n <= flips else (1 + extreme) / (1 + flips)
@@ -167,7 +173,7 @@ def significant_signs(pairs: Sequence[tuple[Floats, Floats]], flips: int = FLIPS
     sizes = np.array([len(d) for d in differences])
     for n in {*sizes.tolist()}:
         (alike,) = (sizes == n).nonzero()
-        p_values[alike] = _flipped(np.stack([differences[i] for i in alike], axis=1), flips)
+        p_values[alike] = _flipped(np.stack([differences[i] for i in alike], axis=1), 0, flips)
     tests = [(abs(d.sum()), p_value) for d, p_value in zip(differences, p_values.tolist(), strict=True)]
     counted = dict.fromkeys(test for test, d in zip(tests, differences, strict=True) if d.any())
     adjusted = dict(zip(counted, holm([p_value for _, p_value in counted]), strict=True))
@@ -177,12 +183,12 @@ def significant_signs(pairs: Sequence[tuple[Floats, Floats]], flips: int = FLIPS
 
 
 @lru_cache(maxsize=4)
-def _signs(n: int, flips: int) -> NDArray[np.int8]:
+def _signs(n: int, seed: int, flips: int) -> NDArray[np.int8]:
     """Return all 2^n flips, or as many random ones, (., n), once for all tests; bytes, as they are many."""
     if 2**n <= flips:
         codes = np.arange(2**n)
         return np.stack([1 - 2 * (codes >> bit & 1).astype(np.int8) for bit in range(n)], axis=1)
-    rng, signs = np.random.default_rng(0), np.empty((flips, n), dtype=np.int8)
+    rng, signs = np.random.default_rng(seed), np.empty((flips, n), dtype=np.int8)
     for part in np.array_split(signs, max(1, flips // 1000)):
         part[:] = rng.choice((-1, 1), size=part.shape)  # of 8 bytes each until they are stored
     return signs

@@ -38,9 +38,10 @@ def regret():
     return values
 
 
-def assert_scipys_bca(ours, samples, statistic):
+def assert_scipys_bca(ours, samples, statistic, level=0.95):
     """Two independent sets of resamples: each end has a standard error below 1 % of the half width."""
     how = {"paired": True, "vectorized": True, "method": "BCa", "n_resamples": 40_000}
+    how["confidence_level"] = level
     found = stats.bootstrap(samples, statistic, axis=0, rng=np.random.default_rng(1), **how)
     low, high = found.confidence_interval
     assert (np.abs(ours.low - low) < 0.05 * (high - low) / 2).all()
@@ -48,8 +49,9 @@ def assert_scipys_bca(ours, samples, statistic):
     np.testing.assert_allclose(ours.estimate, statistic(*samples, axis=0))
 
 
-def test_the_interval_is_scipys_bca(regret):
-    assert_scipys_bca(bootstrap_interval(regret, resamples=40_000), (regret,), np.mean)
+@pytest.mark.parametrize("level", [0.95, 0.5])
+def test_the_interval_is_scipys_bca(level, regret):
+    assert_scipys_bca(bootstrap_interval(regret, level, resamples=40_000), (regret,), np.mean, level)
 
 
 def test_many_columns_are_done_in_blocks_with_the_same_resamples(regret):
@@ -330,6 +332,7 @@ def test_the_profile_is_the_share_of_trials_above_each_threshold():
     ("call", "message"),
     [
         (lambda: bootstrap_interval(np.empty((0, 3))), "at least one trial"),
+        (lambda: bootstrap_interval(np.ones(3), level=95), r"level must lie in \(0, 1\), got 95"),
         (lambda: paired_difference(np.ones(3), np.ones(4)), "equal shapes"),
         (lambda: log_log_slope(np.ones((2, 5)), np.arange(1, 6), (5, 9)), "at least two"),
         (lambda: log_log_slope(np.ones((2, 5)), np.arange(5), (0, 4)), "round 1 or later"),
