@@ -103,7 +103,7 @@ TABLE = [
     *(case for reset in (env_reset, vector_reset) for case in of(reset, "options", *NO_DICTS, seed=0)),
     # Evaluations.
     *of(evaluated, "env_kwargs", *NO_DICTS, {1: 2}),
-    *of(evaluated, "checkpoints", [True, 5], [1.0, 5], "x", 0),
+    *of(evaluated, "checkpoints", [True, 5], [np.True_, 5], [1.0, 5], "x", 0),
     *of(evaluated, "label", "\ud800", 0),
     *of(table, "baseline", [], "", 0, "nobody", ["random"]),
     *of(trial_seeds, "seed", [1, 2], None, 2.5, True, -1, trial=0),

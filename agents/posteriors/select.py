@@ -110,7 +110,7 @@ def posterior(
     Args:
         noise: lambda > 0, the noise variance that the model assumes; one number, or one a trial (B,).
         horizon: expected observations of a trial; more are allowed.
-        form: a name in `FORMS`; None chooses by kernel rank, size and horizon, see `costs`.
+        form: a name in `FORMS`; None chooses by kernel rank, size and horizon, see `costs_of`.
         num_contexts: Z, into which the points are divided; one of them is read at a time.
     """
     form = best_form(gram, num_trials, horizon, num_contexts) if form is None else form

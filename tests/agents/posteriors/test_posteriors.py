@@ -7,6 +7,7 @@ import references
 from agents.posteriors import TABLES, posterior
 from agents.posteriors.dense import DensePosterior
 from agents.posteriors.factor import FactorPosterior
+from agents.posteriors.select import best_form
 from agents.posteriors.table import TablePosterior
 from agents.posteriors.weight_space import KroneckerPosterior, WeightSpacePosterior
 from bandit_envs.kernels.gram import DENSE_LIMIT, Gram
@@ -281,6 +282,12 @@ def test_asking_for_the_counts_each_round_changes_nothing(form):
         assert asked.count.sum() == 3 * (t + 1)
     for name in ("mean", "gain", "count", "total"):
         np.testing.assert_array_equal(getattr(asked, name), getattr(silent, name))
+
+
+def test_the_form_does_not_depend_on_the_batch_that_a_trial_is_in():
+    gram = make_gram("matern52", 500)
+    for horizon in (10, 100, 1000, 10_000):
+        assert best_form(gram, 1, horizon) == best_form(gram, 64, horizon)
 
 
 def test_an_unknown_form_is_an_error_that_names_the_choices():

@@ -1,12 +1,14 @@
 """What the default agent makes of few values and exact ones, its first questions, the best at the end."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from players import ask_and_tell
 
 from agents import Categorical, Integer, Linear, Log, Tuner
 from agents.real.choice import BEST, LEARNING
-from agents.tuning.feasibility import NothingLeft
+from agents.tuning.feasibility import BESIDE, FeasibilityFilter, NothingLeft, runs
 
 SQUARE = {"x": Linear(0, 1), "y": Linear(0, 1)}
 
@@ -96,6 +98,19 @@ def test_nothing_runs_twice_at_a_time(space, options):
     features = [tuner.plan.parameters.features(each) for _, each in tuner.ask(6)]
     distance = np.abs(np.array(features)[:, None] - features).max(axis=2) + np.eye(6)
     assert distance.min() > 1e-6
+
+
+def test_what_is_asked_instead_is_the_nearest_point_that_differs_from_all_running_ones_and_likely_succeeds():
+    likely = SimpleNamespace(probability=lambda x: np.where(x[:, 0] < 0.5, 1.0, 0.1), highest=1.0)
+    judge, points = FeasibilityFilter(Tuner(SQUARE).plan.parameters), np.full((5, 2), 0.48)
+    points[:, 0] = at, similar, unlikely, near, far = 0.48, 0.48 + BESIDE / 2, 0.505, 0.45, 0.1
+    judge.set(likely, np.zeros(0), 0.9)
+    for running, found in (((at,), near), ((at, near, far), similar), ((at, similar, near, far), unlikely)):
+        taken = points[np.isin(points[:, 0], running)]
+        assert judge.beside(points[0], taken, points)[0] == found
+    assert judge.beside(points[0], points, points) is None
+    assert runs(points[0], [points[4], points[0] + 1e-9])
+    assert not runs(points[0], points[1:])
 
 
 def test_the_default_is_the_one_of_its_setting():

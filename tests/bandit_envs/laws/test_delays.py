@@ -106,6 +106,14 @@ def test_a_better_reward_is_never_later_for_the_same_draw():
     assert abs(found[-1].mean() - 34.0) < 4.0 * np.sqrt(34.0 / 400)
 
 
+@pytest.mark.parametrize("mean", [0.3, 4.0, 30.0, 300.0])
+def test_a_delay_by_reward_is_the_quantile_of_its_law_also_where_a_step_of_it_begins(mean):
+    uniform = stats.poisson(mean).cdf(np.arange(3.0 * mean))
+    uniform = np.append(uniform[uniform < 1.0], np.linspace(0.01, 0.99, 50))
+    found = delays.ByReward(mean, 0.0).wait(uniform, np.zeros(len(uniform)), 0.0)
+    np.testing.assert_array_equal(found, stats.poisson(mean).ppf(uniform))
+
+
 def test_the_unit_of_the_reward_does_not_change_a_delay():
     one, other = (
         played_delays(BY_REWARD, np.arange(30) % 7, reward=RKHSFunction(norm=factor), noise=Gaussian(factor))

@@ -213,6 +213,7 @@ def test_a_function_over_contexts_is_evaluated_at_context_and_arm():
         ("gp", {"num_constraints": -1}, "num_constraints must be None or an integer in 0..1000, got -1"),
         ("gp", {"num_constraints": 2, "constraints": (KnownFunction(np.sum),)}, "must be 1, the number"),
         ("gp", {"num_constraints": 1, "constraint_noise": {"share": 0.1}}, 'must be without "share"'),
+        ("gp", {"constraint_noise": {"std": 0.1}, "constraint_noise_std": 2}, "constraint_noise_std and .*2"),
         ("rkhs", {"misspecification": -0.1}, "misspecification must be 0 or positive, got -0.1"),
         ("rkhs", {"misspecification": 0.1, "continuous": True}, "continuous must be False"),
         ("rkhs", {"corruption": {"law": "near-optimal", "budget": -1}}, r'\["budget"\] must be 0 or pos'),
