@@ -10,8 +10,7 @@ import re
 import shutil
 import sys
 import threading
-import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
@@ -137,17 +136,6 @@ def browser(
         yield opened
     finally:
         opened.quit()
-
-
-def until(
-    condition: Callable[[], Any], said: Callable[[], str] = lambda: "waited in vain", seconds: int = 30
-) -> None:
-    """Wait for about so many seconds at most."""
-    for _ in range(10 * seconds):
-        if condition():
-            return
-        time.sleep(0.1)
-    raise AssertionError(said())
 
 
 @contextmanager
