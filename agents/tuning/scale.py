@@ -18,15 +18,16 @@ from ..real.values import above_median
 GOALS = {"maximise": 1.0, "minimise": -1.0}
 AMERICAN = {"maximize": "maximise", "minimize": "minimise"}
 FEWEST_TAMED = 8  # values that tell of a tail
-KNEE = 6.0  # units below the median: values further below are drawn near; 3 and 4 cost regret without tails
+TAIL = 6.0  # units below the median: values further below are drawn near; 3 and 4 cost regret without tails
 
 
 @dataclass(frozen=True)
 class Scale:
     """reward = (t(sign value) - centre) / std, where t draws what is far below the other values near.
 
-    t(s) = s for s >= knee, else knee - u g / (u + g), g = knee - s, so that no penalty is more than seven
-    units u below the median; u is the root mean square of what lies above it.
+    t(s) = s for s >= knee, else knee - u g / (u + g), g = knee - s; u is the root mean square of what lies
+    above the median. Where values lie more than six u below it, the knee is the worst of the others: no
+    penalty is more than a unit below them, as a cliff bends a smooth model on both of its sides.
     """
 
     sign: float  # 1 to maximise, -1 to minimise
@@ -58,7 +59,11 @@ class Scale:
         with np.errstate(over="ignore"):  # of what is far below
             _, square = above_median(np.ldexp(signed - middle, -power))
         unit = float(np.ldexp(math.sqrt(square), power))
-        return cls(sign, 0.0, 1.0, middle - KNEE * unit, unit) if unit else cls(sign)
+        if not unit:
+            return cls(sign)
+        knee = middle - TAIL * unit
+        far = signed < knee
+        return cls(sign, 0.0, 1.0, float(signed[~far].min()) if far.any() else knee, unit)
 
     def tamed(self, signed: float) -> float:
         """Return t of a signed value."""

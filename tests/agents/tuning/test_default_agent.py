@@ -246,28 +246,34 @@ def test_a_penalty_costs_no_more_than_a_failure(penalty):
     assert told < max(2.0 * failed, 1e-3)
 
 
-def regret_of_advice(options, penalty):
+def regret_of_advice(options, penalty, seed):
     """Return the regret of what is recommended after 40 experiments, of which a third cost a penalty."""
-    tuner, regrets = Tuner(SQUARE, goal="minimise", seed=0, budget=40, **options), []
+    tuner, regrets = Tuner(SQUARE, goal="minimise", seed=seed, budget=40, **options), []
+    middle = np.random.default_rng(seed).uniform(0.2, 0.5)
     for t in range(40):
         given = {name: float(t % 3) for name in options.get("contexts", ())}
         ticket, parameters = tuner.ask(*([given] if given else []))
         x, y = parameters.values()
-        inside = bowl((0.2 + 0.2 * given.get("c", 1.0), 0.4))(x, y)
-        tuner.tell(
-            ticket, penalty if x + y > 1.1 else inside, {"g": x - 0.6} if "constraints" in options else None
-        )
+        inside = bowl((0.2 + 0.2 * given.get("c", 1.0), middle))(x, y)
+        if x + y > 1.1 and penalty == np.inf:
+            tuner.fail(ticket)
+            continue
+        costs = {"g": x - 0.6} if "constraints" in options else None
+        tuner.tell(ticket, penalty if x + y > 1.1 else inside, costs)
     for c in (0.0, 1.0, 2.0) if "contexts" in options else (1.0,):
         found = tuner.recommend({"c": c}) if "contexts" in options else tuner.recommend()
-        regrets.append(bowl((0.2 + 0.2 * c, 0.4))(*found.parameters.values()))
+        regrets.append(bowl((0.2 + 0.2 * c, middle))(*found.parameters.values()))
     return float(np.mean(regrets))
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("options", [{"contexts": {"c": Linear(0, 2)}}, {"constraints": ["g"]}], ids=str)
-def test_nor_does_it_hide_the_minimum_in_contexts_or_under_limits(options):
-    """Taken as it is a penalty of 1e3 left regrets of .1 and more."""
-    assert max(regret_of_advice(options, penalty) for penalty in (1e3, 1e9)) < 0.03
+def test_nor_does_it_in_contexts_or_under_limits(options):
+    """Medians of eight searches; taken as it is a penalty of 1e3 left .1 and more."""
+    failed, told = (
+        np.median([regret_of_advice(options, penalty, s) for s in range(8)]) for penalty in (np.inf, 1e9)
+    )
+    assert told < max(2.0 * failed, 1e-4)
 
 
 @pytest.mark.sampled(2)
