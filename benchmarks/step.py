@@ -9,6 +9,9 @@ classes, no checks, no trial axis and no feedback records; they keep what a form
 see the same rewards: `same` is the share of rounds in which they play the same arm (a Thompson loop draws
 other samples, but for the line that says so). `step` is the environment's. Lines of many trials are times a
 trial and round, beside a loop of as many trials at once.
+
+Machines differ in what Python costs beside a loop of numpy: `--write` stores a table of this processor, and
+the page shows the least and the largest of all that were measured.
 """
 
 from __future__ import annotations
@@ -18,9 +21,13 @@ import os
 os.environ["OMP_NUM_THREADS"] = "1"  # before numpy is imported: one core, as in a worker of a study
 
 import argparse
+import csv
+import platform
+import re
 import time
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -38,7 +45,7 @@ from bare_loops import (
     matheron_thompson,
     matheron_thompson_of_many,
 )
-from tables import write
+from tables import DOCS, write
 
 from agents.registry import resolve_agent
 from bandit_envs import make
@@ -197,6 +204,37 @@ def measure_batch(label: str, case: Case, rounds: int, repeats: int) -> list[str
     return [label, *times, "", f"{same:.0%}"]
 
 
+def processor() -> str:
+    """Return a name for a file of this processor: what it calls itself, with family and model on Linux."""
+    facts, told = platform.processor() or platform.machine(), Path("/proc/cpuinfo")
+    if told.exists():
+        known = dict(re.findall(r"^(.*?)\s*:\s*(.*)$", told.read_text().partition("\n\n")[0], re.MULTILINE))
+        named = [known[key] for key in ("model name", "cpu family", "model") if key in known]
+        facts = " ".join(named) or facts
+    return re.sub(r"[^a-z0-9]+", "-", facts.lower()).strip("-")
+
+
+def merged(tables: list[list[list[str]]]) -> list[list[str]]:
+    """Return a row a case, with the least and the largest number of each column over the machines."""
+    found = []
+    for first in tables[0]:
+        rows = [row for table in tables for row in table if row[0] == first[0]]
+        found.append([first[0], *map(ranged, *(row[1:] for row in rows))])
+    return found
+
+
+def ranged(*numbers: str) -> str:
+    """Return "least to largest" of numbers as they are written, of empty ones none."""
+    least, largest = (pick(numbers, key=lambda text: float(text.rstrip("%") or 0)) for pick in (min, max))
+    return least if least == largest else f"{least} to {largest}"
+
+
+def stored_tables() -> list[list[list[str]]]:
+    """Return the rows of each processor's table, without their headers."""
+    files = sorted((DOCS / "results" / "step").glob("*.csv"))
+    return [list(csv.reader(each.read_text(encoding="utf-8").splitlines()))[1:] for each in files]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -222,7 +260,8 @@ def main() -> None:
         rows.append(each(repeats))
         print(" | ".join(rows[-1]), flush=True)
     if options.write:
-        write("step", HEADER, rows)
+        write(f"step/{processor()}", HEADER, rows)
+        write("step", HEADER, merged(stored_tables()))
 
 
 if __name__ == "__main__":

@@ -57,6 +57,16 @@ def test_the_page_of_real_tasks_counts_those_that_were_played():
     assert not unsaid(said, "real.md")
 
 
+def test_the_page_of_real_tasks_says_what_waiting_leaves_to_the_best_play():
+    script = runpy.run_path(str(DOCS.parent / "tools" / "real_marks.py"))
+    measured = script["before"](script["scores"](script["MARKED"]))
+    best = [float(row["best from then on"]) for row in table("blind_rounds") if row["task"] in measured]
+    marks = {tuple(row[:2]): row[5] for row in read_cells(STORED / "real-tasks" / "today.csv")}
+    said = [f"mark of late, {marks['late', 'both']}, is next to", f"would have {np.mean(best):.3f} on the"]
+    assert len(best) == 3
+    assert not unsaid(said, "real.md")
+
+
 def test_the_page_on_parts_says_what_leaving_them_out_costs():
     found = [row for row in table("real_ablation") if row["difference"]]
     script, page = loaded("benchmarks/real_ablation.py"), read("ablation.md")
