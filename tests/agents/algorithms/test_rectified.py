@@ -13,7 +13,7 @@ from players import each_round, started
 from rectified_cases import LINE, cost, play, problem, wave
 
 import agents
-from agents.algorithms.separate_models import RULES
+from agents.algorithms.separate_models import RULES, epbo
 from agents.beliefs.by_name import COST_BELIEFS, CensoredCost
 from agents.beliefs.censored import Censored
 from agents.beliefs.surface import Surface
@@ -48,6 +48,12 @@ def test_no_charge_is_gp_ucb():
     field = {"free": ("epbo", {"rho": 0.0}), "plain": ("gp-ucb", {"width": WIDTH})}
     played = evaluate(PROBLEMS["one cost"], field, trials=3).actions
     np.testing.assert_array_equal(played["free"], played["plain"])
+
+
+@pytest.mark.parametrize("rho", [-1.0, np.nan, "large", None])
+def test_a_charge_below_0_is_refused_without_a_name_too(rho):
+    with pytest.raises(ValueError, match="must be 0 or positive"):
+        epbo(PROBLEMS["one cost"].setting(), rho=rho)
 
 
 @pytest.mark.parametrize("place", PROBLEMS)
