@@ -131,6 +131,12 @@ def test_every_cost_has_the_lambda_of_its_own_noise(name):
         np.testing.assert_allclose(belief.std_posterior.noise, withheld.model.noise_variance)
 
 
+@pytest.mark.parametrize("withheld", [None, "kernel", "constraint_prior_std"])
+def test_first_plays_set_the_scales_where_a_prior_is_withheld(withheld):
+    setting = replace(PROBLEMS["two costs"].setting(), **({withheld: None} if withheld else {}))
+    assert started(agents.make("config", setting)).objective.standardize == (withheld is not None)
+
+
 def test_results_say_when_an_agent_found_the_problem_infeasible():
     sure = {"centre": [0.0, 5.0], "restart": "periodic", "restart_options": {"every": 7}}
     field = {"sure": ("config", sure), "unsure": "config", "blind": "gp-ucb"}
