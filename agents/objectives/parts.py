@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, Unpack
 import numpy as np
 
 from bandit_envs.basics.arguments import require_integer, written_as
+from bandit_envs.basics.types import Floats
 from bandit_envs.problem.setting import Setting
 
 from ..beliefs.by_name import MakeBelief
@@ -40,7 +41,24 @@ class CostOptions(SharedOptions, total=False):
     """
 
 
-class PenalisedOptions(CostOptions, total=False):
+class UnitOptions(CostOptions, total=False):
+    """Options of agents whose models have a centre and a scale."""
+
+    centre: Values | None
+    """m, the prior mean of the weighted objective w0 f - sum_j w_j h_j, in its unit; with separate models of
+    the reward and of each cost, 1 + C numbers. Default None: as `standardize` says."""
+    scale: Values | None
+    """s, the prior standard deviation of the same; default None: as `standardize` says."""
+    noise_variance: float | None
+    """Lambda, in units of the scaled objective, with separate models of the reward in prior variances; at
+    least 1e-10. Default None: 0.01 with `standardize`, else that of the reward.
+
+    That of a cost with a model of its own is the square of its noise, but at least 1e-6 of the prior variance
+    as the model's is, and with `standardize` at least the reward's: a scale of few plays is rough.
+    """
+
+
+class PenalisedOptions(UnitOptions, total=False):
     """Options of agents that keep long-term constraints; `prior_mean` is left out.
 
     `refit_every` learns a kernel k_l of the objective and its noise at the ends of epochs, once in so many
@@ -63,14 +81,6 @@ class PenalisedOptions(CostOptions, total=False):
     """With `reuse=False`, begin an epoch at the last epoch's best mean; default True."""
     initial: int | None
     """The number of uniform first plays; default None: 5, or all of a shorter epoch."""
-    centre: Values | None
-    """m, the prior mean of the weighted objective w0 f - sum_j w_j h_j, in its unit; with separate models of
-    f and of each g, 1 + C numbers. Default None: what the first plays say."""
-    scale: Values | None
-    """s, the prior standard deviation of the same; default None: what the first plays say."""
-    noise_variance: float | None
-    """Lambda, in units of the scaled objective, at least 1e-10; default None: 0.01, and without `standardize`
-    that of the reward. With separate models it is the reward's, see `SeparateModelsOptions`."""
 
 
 class ReadingOptions(PenalisedOptions, total=False):
@@ -116,7 +126,7 @@ def in_prior_stds(model: Model, noise_variance: PerTrial) -> Model:
     )
 
 
-class SeparateModelsOptions(CostOptions, total=False):
+class SeparateModelsOptions(UnitOptions, total=False):
     """Options of agents that model reward and costs apart; `prior_mean` is left out.
 
     With `refit_every` the reward and each cost learn a kernel and a noise each, by one schedule, and with the
@@ -129,16 +139,6 @@ class SeparateModelsOptions(CostOptions, total=False):
     `rkhs_bound` is then 2 by default."""
     initial: int | None
     """The number of uniform first plays; default None: 5 with `standardize`, else 0."""
-    centre: Values | None
-    """Centre of the reward and of each cost in their units, 1 + C numbers; default None: as `standardize`."""
-    scale: Values | None
-    """Scale of the reward and of each cost in their units, 1 + C numbers; default None: as `standardize`."""
-    noise_variance: float | None
-    """Lambda of the reward, in prior variances; default None: 0.01 with `standardize`, else the model's.
-
-    That of a cost is the square of its own noise, but at least 1e-6 of the prior variance as the model's is,
-    and with `standardize` at least the reward's: a scale of few plays is rough.
-    """
 
 
 class CostModelOptions(SeparateModelsOptions, total=False):
@@ -151,6 +151,42 @@ class CostModelOptions(SeparateModelsOptions, total=False):
 
 
 @typed
+def in_units(
+    setting: Setting,
+    quantities: int,
+    standardize: bool,
+    literal: bool = False,
+    *,
+    initial: int,
+    centre: Values | None = None,
+    scale: Values | None = None,
+    constraint_prior_std: PerCost | None = None,
+    constraint_noise_std: PerCost | None = None,
+    noise_variance: float | None = None,
+    **options: Unpack[SharedOptions],
+) -> tuple[Model, GivenUnits, PriorUnits, Floats | None]:
+    """Return the model of what is modelled, the user's units, prior stds, and in these the noise on costs.
+
+    The model is in prior stds, too; if `literal` all prior stds are 1, and it is in the units of the setting.
+    """
+    require_integer("initial", initial, 0, "it is the number of uniform first plays")
+    given = GivenUnits(centre, scale)
+    given.require(quantities)
+    taken: ModelOptions = {**options, "initial": initial}
+    if literal:
+        taken["noise_variance"] = noise_variance
+    # Of reward and costs together the noise differs otherwise: R, the largest std, bounds it.
+    model = centred_model(with_equal_noise(setting), **taken)
+    stds = (1.0, 1.0) if literal else (model.prior_std, constraint_prior_std)
+    prior = PriorUnits.of_setting(setting, *stds)
+    noise = prior.of_costs(known_per_cost("constraint_noise_std", setting, constraint_noise_std))
+    if not literal:
+        usual = NOISE_VARIANCE if standardize else model.relative_variance
+        model = in_prior_stds(model, usual if noise_variance is None else noise_variance)
+    return model, given, prior, noise
+
+
+@typed
 def model_and_costs(
     setting: Setting,
     *,
@@ -159,12 +195,7 @@ def model_and_costs(
     cost_belief: MakeBelief = Delivered,
     standardize: bool | None = None,
     initial: int | None = None,
-    centre: Values | None = None,
-    scale: Values | None = None,
-    constraint_prior_std: PerCost | None = None,
-    constraint_noise_std: PerCost | None = None,
-    noise_variance: float | None = None,
-    **options: Unpack[SharedOptions],
+    **options: Unpack[UnitOptions],
 ) -> tuple[Model, CostModelSpec]:
     """Return the model of the reward in prior stds, with a unit kernel, and the assumptions about costs.
 
@@ -172,27 +203,19 @@ def model_and_costs(
     """
     require_own_means(options)
     if standardize is None:
-        stds = known_per_cost("constraint_prior_std", setting, constraint_prior_std)
+        stds = known_per_cost("constraint_prior_std", setting, options.get("constraint_prior_std"))
         withheld = stds is None and setting.num_constraints > 0
         standardize = withheld or setting.kernel is None or is_found(setting.kernel)
     initial = (FIRST if standardize else 0) if initial is None else initial
-    require_integer("initial", initial, 0, "it is the number of uniform first plays")
-    given = GivenUnits(centre, scale)
-    given.require(1 + setting.num_constraints)
-    taken: ModelOptions = {**options, "initial": initial}
     if standardize:
-        taken = {"rkhs_bound": BOUND, **taken}
-    model = centred_model(with_equal_noise(setting), **taken)
-    prior = PriorUnits.of_setting(setting, model.prior_std, constraint_prior_std)
-    cost_noise = prior.of_costs(known_per_cost("constraint_noise_std", setting, constraint_noise_std))
-    default = NOISE_VARIANCE if standardize else model.relative_variance
-    model = in_prior_stds(model, default if noise_variance is None else noise_variance)
-    share = delta / (1 + setting.num_constraints)
-    least = None if standardize else NOISE_FLOOR
+        options = {"rkhs_bound": BOUND, **options}
+    quantities = 1 + setting.num_constraints
+    model, given, prior, noise = in_units(setting, quantities, standardize, initial=initial, **options)
+    share, least = delta / quantities, None if standardize else NOISE_FLOOR
     units = standardize, given.in_units(prior.each), prior
-    assumed = CostModelSpec(*units, cost_noise, least, cost_width, share, cost_belief)
+    assumed = CostModelSpec(*units, noise, least, cost_width, share, cost_belief)
     with written_as({"width": "cost_width"}):
-        for cost in assumed.models(model, np.ones((1, 1 + setting.num_constraints))) or [model]:
+        for cost in assumed.models(model, np.ones((1, quantities))) or [model]:
             assumed.width_of(cost)
     return model, assumed
 

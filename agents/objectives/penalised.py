@@ -9,31 +9,22 @@ from typing import Annotated, Any, Unpack
 
 import numpy as np
 
-from bandit_envs.basics.arguments import require_choice, require_integer
+from bandit_envs.basics.arguments import require_choice
 from bandit_envs.basics.options import count
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.problem.setting import Setting
 
 from ..beliefs.points import Points
-from ..model.defaults import NOISE_FLOOR, ModelOptions, SharedOptions
+from ..model.defaults import NOISE_FLOOR
 from ..model.model import Model
 from ..model.rounds import Delivery
-from ..model.units import PerCost, PriorUnits, Units, centred_model, known_per_cost
+from ..model.units import PriorUnits, Units
 from ..named import chosen
 from ..options import Delta, require_costs, require_left_out, typed
 from ..posteriors import SufficientStatistics
 from .base import NOTHING, Band, Objective, Revision
-from .first_plays import FirstPlays, GivenUnits, Ledger, Values
-from .parts import (
-    BOUND,
-    FIRST,
-    NOISE_VARIANCE,
-    PenalisedOptions,
-    PenalisedParts,
-    in_prior_stds,
-    require_own_means,
-    with_equal_noise,
-)
+from .first_plays import FirstPlays, GivenUnits, Ledger
+from .parts import BOUND, FIRST, PenalisedOptions, PenalisedParts, UnitOptions, in_units, require_own_means
 from .penalties import Multipliers, Penalty
 from .separate_models import IMPROVED, CostModelSpec, SeparateModels
 
@@ -230,34 +221,20 @@ def parts_of(
     standardize: bool = True,
     incumbent_first: bool = True,
     initial: int | None = None,
-    centre: Values | None = None,
-    scale: Values | None = None,
-    constraint_prior_std: PerCost | None = None,
-    constraint_noise_std: PerCost | None = None,
-    noise_variance: float | None = None,
-    **options: Unpack[SharedOptions],
+    **options: Unpack[UnitOptions],
 ) -> PenalisedParts:
     """Return the parts of the default reading, with changes by the options; S and delta as for an agent."""
     require_choice("models", models, ("penalised", "separate"))
     separate = models == "separate"
     initial = min(FIRST, epoch) if initial is None else initial
-    require_integer("initial", initial, 0, "it is the number of uniform first plays")
-    if initial > epoch:
-        raise ValueError(f"initial must lie in 0..epoch = {epoch}, got {initial}")
     if separate:
         require_own_means(options)
-    given = GivenUnits(centre, scale)
-    given.require(1 + setting.num_constraints if separate else 1)
-    taken: ModelOptions = {"rkhs_bound": BOUND, **options, "initial": initial}
-    if not standardize:
-        taken["noise_variance"] = noise_variance
-    # Of reward and costs together the noise differs otherwise: R, the largest std, bounds it.
-    model = centred_model(with_equal_noise(setting), **taken)
-    stds = constraint_prior_std if standardize else 1.0
-    prior = PriorUnits.of_setting(setting, model.prior_std if standardize else 1.0, stds)
-    cost_noise = prior.of_costs(known_per_cost("constraint_noise_std", setting, constraint_noise_std))
-    if standardize:
-        model = in_prior_stds(model, NOISE_VARIANCE if noise_variance is None else noise_variance)
+    quantities, taken = 1 + setting.num_constraints if separate else 1, {"rkhs_bound": BOUND, **options}
+    model, given, prior, cost_noise = in_units(
+        setting, quantities, standardize, not standardize, initial=initial, **taken
+    )
+    if initial > epoch:
+        raise ValueError(f"initial must lie in 0..epoch = {epoch}, got {initial}")
     share = delta / (penalty.union * math.ceil(setting.horizon / epoch))
     given = given.in_units(prior.each if separate else prior.std)
     units: dict[str, Any] = {"standardize": standardize, "given": given, "prior": prior}

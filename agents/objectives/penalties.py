@@ -199,7 +199,7 @@ def adaptive_step(spread: Floats, size: Floats) -> Floats:
 
 
 @dataclass(frozen=True)
-class Schedule:
+class Schedule(Checked):
     """One Q a trial and constraint, Q_1 = `first`, in prior stds of the reward per prior std of a cost.
 
     An infinite one lets no arm be played that cannot be feasible (CONFIG, Xu et al. 2023); the theory
@@ -209,7 +209,7 @@ class Schedule:
     readings. Noise alone makes Q grow linearly on the border, where RPOL becomes CONFIG.
     """
 
-    first: float
+    first: Price = np.inf
     grows: bool = False
 
     def moved(self, charge: Floats, violation: Floats, t: Ints) -> Floats:
@@ -222,4 +222,4 @@ class Schedule:
         return np.maximum(charge + violation, np.sqrt(t)) if self.grows else charge
 
 
-UNLIMITED, GROWING = Schedule(np.inf), Schedule(1.0, grows=True)
+UNLIMITED, GROWING = Schedule(), Schedule(1.0, grows=True)

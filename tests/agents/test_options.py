@@ -130,8 +130,8 @@ IMPOSSIBLE = {
     ],
     "bandit-oco": [{"points": 3}, {"eta": -0.1}, {"zeta": 0.0}, {"zeta": 3.0}, {"delta_reg": -1.0}],
     **{
-        name: [{"size": 0.0}, {"form": "dense"}, {other: 0.5}, {"repeat": 2.0}, {"refit_every": 5}]
-        for name, other in (("bkb", "reading"), ("bbkb", "growth"))
+        name: [{"size": 0.0}, {"form": "dense"}, own, {"repeat": 2.0}, {"refit_every": 5}]
+        for name, own in (("bkb", {"reading": "book"}), ("bbkb", {"growth": 0.5}))
     },
     "bpe": [{"first": 0}],
     "bpe-delay": [{"wait": -1}, {"wait": "long"}, {"wait": 1.5}],

@@ -13,7 +13,7 @@ from players import each_round, started
 from rectified_cases import LINE, cost, play, problem, wave
 
 import agents
-from agents.algorithms.separate_models import RULES
+from agents.algorithms.separate_models import RULES, epbo
 from agents.beliefs.by_name import COST_BELIEFS, CensoredCost
 from agents.beliefs.censored import Censored
 from agents.beliefs.surface import Surface
@@ -48,6 +48,12 @@ def test_no_charge_is_gp_ucb():
     field = {"free": ("epbo", {"rho": 0.0}), "plain": ("gp-ucb", {"width": WIDTH})}
     played = evaluate(PROBLEMS["one cost"], field, trials=3).actions
     np.testing.assert_array_equal(played["free"], played["plain"])
+
+
+@pytest.mark.parametrize("rho", [-1.0, np.nan, "large", None])
+def test_a_charge_below_0_is_refused_without_a_name_too(rho):
+    with pytest.raises(ValueError, match="must be 0 or positive"):
+        epbo(PROBLEMS["one cost"].setting(), rho=rho)
 
 
 @pytest.mark.parametrize("place", PROBLEMS)
@@ -123,6 +129,12 @@ def test_every_cost_has_the_lambda_of_its_own_noise(name):
     withheld = started(agents.make(name, replace(setting, constraint_noise_std=None)))
     for belief in withheld.objective.costs:
         np.testing.assert_allclose(belief.std_posterior.noise, withheld.model.noise_variance)
+
+
+@pytest.mark.parametrize("withheld", [None, "kernel", "constraint_prior_std"])
+def test_first_plays_set_the_scales_where_a_prior_is_withheld(withheld):
+    setting = replace(PROBLEMS["two costs"].setting(), **({withheld: None} if withheld else {}))
+    assert started(agents.make("config", setting)).objective.standardize == (withheld is not None)
 
 
 def test_results_say_when_an_agent_found_the_problem_infeasible():

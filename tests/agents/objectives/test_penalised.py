@@ -49,6 +49,12 @@ def test_algorithm_2_multiplies_by_psi_of_the_mean_cost_and_never_decreases(opti
     assert (total <= EPOCH * (HORIZON // EPOCH) * inverse + 1e-9).all()
 
 
+def test_noise_grows_with_the_multipliers_in_algorithm_3_alone():
+    kappa = np.array([[3.0, 4.0]])
+    np.testing.assert_allclose(LinearDual(0.5).noise_std(kappa, 0.3, 0.2), np.sqrt(0.09 + 25 * 0.04))
+    np.testing.assert_allclose(Multiplicative().noise_std(kappa, 0.2, 0.0), 0.2)
+
+
 def test_separate_models_leave_the_scores_of_first_plays_alone_and_no_others():
     agent = Run(discs(0.1), BOTH[1], models="separate").agent
     objective, arms = agent.objective, agent.arms(np.zeros(3, dtype=np.int64))
