@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -30,6 +32,19 @@ class UniformArms(FirstArm):
 
     def act(self, observation: Any) -> int:
         return int(self.rng.integers(len(self.setting.arms)))
+
+
+class Slow(FirstArm):
+    """An agent that writes its process to the file $NOTES when it is reset, and plays for $PAUSE seconds."""
+
+    def reset(self, seed: int) -> None:
+        if "NOTES" in os.environ:
+            with open(os.environ["NOTES"], "a") as notes:
+                notes.write(f"{os.getpid()}\n")
+
+    def act(self, observation: Any) -> int:
+        time.sleep(float(os.environ.get("PAUSE", "0")))
+        return 0
 
 
 def ask_and_tell(tuner: Any, value: Any, rounds: int, **asked: Any) -> list[Any]:

@@ -3,49 +3,23 @@
 from __future__ import annotations
 
 import os
+import socket
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
 
-from players import FirstArm
+from study_cases import tiny
 
 TESTS = Path(__file__).parent
 PATIENCE = 60.0  # seconds until a test gives up waiting
-SLOW = """
-[study]
-name = "slow"
-trials = 12
-block_size = 1
-
-[[environments]]
-id = "GPBandit-GP-v0"
-kwargs = { horizon = 10, num_arms = 8 }
-
-[[agents]]
-name = "slow_runs:Slow"
-"""
-
-
-class Slow(FirstArm):
-    """An agent that writes its process to the file $NOTES when it is reset, and plays for $PAUSE seconds."""
-
-    def reset(self, seed: int) -> None:
-        if "NOTES" in os.environ:
-            with open(os.environ["NOTES"], "a") as notes:
-                notes.write(f"{os.getpid()}\n")
-
-    def act(self, observation: Any) -> int:
-        time.sleep(float(os.environ.get("PAUSE", "0")))
-        return 0
 
 
 def started(folder: Path, *arguments: str, workers: str = "1", **variables: str) -> subprocess.Popen[str]:
-    """Start the command line on the slow study, with results in the folder `out`."""
-    (folder / "slow.toml").write_text(SLOW)
+    """Start the command line on a slow study of 12 cells, with results in the folder `out`."""
+    (folder / "slow.toml").write_text(tiny("players:Slow", trials=12, horizon=10))
     command = [sys.executable, "-m", "gpbandits", "run", str(folder / "slow.toml"), *arguments]
     return subprocess.Popen(
         [*command, "--out", str(folder / "out"), "--workers", workers],
@@ -83,6 +57,13 @@ def is_alive(pid: int) -> bool:
         return False
     except FileNotFoundError:  # no /proc
         return True
+
+
+def answers(port: int) -> bool:
+    """Whether somebody listens at a port of this machine."""
+    with suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=5.0):
+        return True
+    return False
 
 
 HOLD = """

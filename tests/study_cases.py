@@ -1,4 +1,4 @@
-"""What tests of studies share: those of the examples as cases, and running commands."""
+"""What tests of studies share: small ones, those of the examples as cases, and running commands."""
 
 from __future__ import annotations
 
@@ -11,25 +11,40 @@ import pytest
 
 from bandit_envs.problems import data_files
 from gpbandits import Result, cli, evaluate
-from gpbandits.experiments import load_study
+from gpbandits.experiments import AgentEntry, EnvironmentEntry, Study, load_study
 
 STUDIES = Path(__file__).parents[1] / "examples" / "studies"
-TINY = """
+SMALL = {"num_arms": 20, "horizon": 30}
+PAIR = Study(
+    "small & <b>safe</b>",
+    4,
+    (
+        EnvironmentEntry("GPBandit-GP-v0", "GP: <i>", SMALL),
+        EnvironmentEntry("GPBandit-Constrained-v0", "Constrained", SMALL),
+    ),
+    (AgentEntry("gp-ucb", "GP-UCB"), AgentEntry("random", "random")),
+    block_size=2,
+)
+
+
+def tiny(*agents: str, trials: int = 4, horizon: int = 5) -> str:
+    """A study in blocks of one trial as people write it."""
+    entries = "".join(f'[[agents]]\nname = "{name}"\n' for name in agents)
+    return f"""
 [study]
 name = "tiny"
-trials = 4
+trials = {trials}
 block_size = 1
 
 [[environments]]
 id = "GPBandit-GP-v0"
-kwargs = { horizon = 5, num_arms = 6 }
+label = "GP: l = 0.2"
+kwargs = {{ horizon = {horizon}, num_arms = 6 }}
 
-[[agents]]
-name = "random"
+{entries}"""
 
-[[agents]]
-name = "gp-ucb"
-"""
+
+TINY = tiny("random", "gp-ucb")
 
 
 def called(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[Any, str, str]:

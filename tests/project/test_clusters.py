@@ -1,6 +1,5 @@
 """What the page on clusters says works on one machine, and job scripts are what it says."""
 
-import contextlib
 import os
 import re
 import shlex
@@ -11,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from pages import loaded
-from slow_runs import until
+from slow_runs import answers, until
 from study_cases import TINY
 
 ROOT = Path(__file__).parents[2]
@@ -96,9 +95,3 @@ def test_the_commands_of_the_page_play_a_study_on_one_machine(study):
             process.terminate()
             process.wait()
     assert list(study.parent.glob("results/study/results/*.parquet"))
-
-
-def answers(port):
-    with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1.0):
-        return True
-    return False

@@ -16,6 +16,8 @@ from pages import ROOT
 from test_style import PACKAGES, sources
 
 import agents
+import bandit_envs
+import gpbandits
 from agents import registry
 from agents.registry import BUILT_IN, GROUP
 from bandit_envs.environment.registration import IDS
@@ -82,6 +84,11 @@ def test_every_agent_of_ours_is_public_under_its_own_name():
     assert set(written) <= set(agents.__all__)
     assert [name for name, factory in written.items() if factory.make.__name__ != name] == []
     assert {name: registry.resolve_agent(getattr(agents, name)) for name in written} == written
+
+
+@pytest.mark.parametrize("package", [bandit_envs, gpbandits])  # of agents factories alone
+def test_public_names_are_completed_before_they_are_imported(package):
+    assert set(package.__all__) <= set(dir(package))
 
 
 @pytest.mark.parametrize("env_id", IDS)

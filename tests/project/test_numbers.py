@@ -167,6 +167,30 @@ def test_the_page_on_changes_says_how_often_an_archive_was_mistaken():
     assert not unsaid([f"{mistaken.sum()} of {mistaken.size} trials mistook"], "changes.md")
 
 
+def test_numbers_on_learners_from_scratch():
+    header, *rows = read_cells(STORED / "rl-and-gp" / "from-scratch.csv")
+    found = {
+        (row[0].rstrip("§"), column): re.findall(r"-?[\d.]+", cell)
+        for row in rows
+        for column, cell in zip(header, row, strict=True)
+    }
+
+    def ends(agents, *columns):
+        means = sorted((found[agent, column][0] for agent in agents for column in columns), key=float)
+        return [means[0], means[-1]]
+
+    still, late, cost = ("GP sample", "RKHS function"), ("Delays", "Contexts and delays"), header[6]
+    said = [
+        *(*ends(["GP-UCB"], *still), *ends(["SAC"], *still), *ends(["TD3", "PPO", "DQN"], late[1])),
+        *(end for agent in ("DQN, attributed", "GP-UCB-SDF", "GP agent") for end in ends([agent], *late)),
+        *(*ends(["PPO", "A2C", "DQN"], cost), found["SAC", cost][2], found["GP agent", cost][0]),
+        found["GP agent", "Constraints"][0],
+        *(found[agent, "One change"][0] for agent in ("GP agent", "GP-UCB", "GP-UCB-CPD", "DQN")),
+        *(found[agent, column][0] for agent in ("DQN, attributed", "GP agent") for column in header[-2:]),
+    ]
+    assert not unsaid([" ".join(said)], "reinforcement.md")
+
+
 def test_readings_say_how_hard_violation_compares_with_independent_runs():
     found = [row for row in table("constraints") if row["problem"] == "bench"]
     ratios = {}

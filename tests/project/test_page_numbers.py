@@ -13,7 +13,7 @@ from agents.posteriors.weight_space import SEARCHED
 from agents.stopping.by_name import RULES
 from gpbandits.exam import PARTS, PlayedPart
 from gpbandits.exam.played import RowFile
-from gpbandits.exam.report import part_table
+from gpbandits.exam.report import MARKS, part_table
 
 RESULTS = DOCS / "results"
 EVERYWHERE = ("gp-ei", "gp-ucb")  # players of all settings of stopping; others play where the model is right
@@ -84,6 +84,17 @@ def test_numbers_on_stopping():
     assert not unsaid(said, "stopping.md")
 
 
+def test_rules_keep_promises_where_the_page_on_stopping_says_so():
+    for delta, rule in zip((0.1, 0.05), PROMISES, strict=True):
+        assert all(broken("prior", player, rule) <= delta + 0.01 for player in stopping.PLAYERS)
+        assert all(broken("half", player, rule) <= delta for player in EVERYWHERE)
+        assert all(stopped("table", player, rule, "broken") == (0.0,) for player in EVERYWHERE)
+        assert stopped("constrained", "config", rule, "never")[0] == pytest.approx(0.2, abs=0.03)
+    rules = ("plateau", "kg 0.01")
+    (late, error), (soon, other) = (stopped("prior", "gp-ei", rule, "regret", "regret_se") for rule in rules)
+    assert abs(late - soon) < 3 * (error**2 + other**2) ** 0.5  # "about the same regret"
+
+
 # --- clicks and counts ---
 
 clicks = loaded("benchmarks/clicks.py")
@@ -122,6 +133,15 @@ def test_numbers_on_clicks():
     assert not unsaid(said, "clicks.md")
 
 
+def test_laplaces_model_is_no_better_for_regret_where_the_page_on_clicks_says_so():
+    same = [gap(UCB[1], 0.0), gap(UCB[1], -3.0), gap(UCB[2], 0.0)]
+    same += [gap_of_others("box", UCB[w]) for w in (1, 2)]
+    assert all(low < 0 < high for _, low, high in same)
+    assert all(int(row["failed"]) <= 0.1 * int(row["runs"]) for row in BANDS)
+    without, best = (float(row["regret"]) for row in OTHERS if row["problem"] == "clicks")
+    assert without / best == pytest.approx(2.5, abs=0.1)
+
+
 # --- duels ---
 
 duels = loaded("benchmarks/duels.py")
@@ -133,6 +153,12 @@ def test_the_page_on_duels_has_every_agent_and_says_how_often_one_is_stuck():
     stuck = (numbers(of(DUELS, bound=bound, rule="RUCB-like, w = 1"), "stuck")[0] for bound in duels.SIZES)
     said = [f"{100 * each:.0f} % (B = {bound})" for each, bound in zip(stuck, duels.SIZES, strict=True)]
     assert not unsaid(said, "duels.md")
+    for bound in duels.SIZES:  # "ties in regret"
+        (narrow, error), (wide, other) = (
+            numbers(of(DUELS, bound=bound, rule=rule), "average", "average_se")
+            for rule in ("RUCB-like, w = 1", "MaxMinLCB, w = 2")
+        )
+        assert abs(narrow - wide) < 2 * (error**2 + other**2) ** 0.5
 
 
 def test_figures_of_readings_are_those_of_the_pages_on_stopping_clicks_and_duels():
@@ -279,3 +305,13 @@ def test_the_page_says_what_one_table_of_hpo_b_takes_from_the_mean():
     own = [row for row in whole(part)[0] if row.entrant == "tuner" and row.task != "6767-146065"]
     means = [np.mean([row.values[list(part.kept).index(n)] for row in own]) for n in (25, 50, 100)]
     assert not unsaid(["{:.4f}, {:.4f} and {:.4f}".format(*means)], "exam.md")
+
+
+def test_marks_of_the_exam_are_reached_where_the_page_says_so():
+    def mean(name, question):
+        rows, at = whole(PLAYED[name])[0], list(PLAYED[name].kept).index(question)
+        return np.mean([row.values[at] for row in rows if row.entrant == "tuner"])
+
+    least = {n: MARKS["hpo-b"][f"{n} questions"] for n in (25, 50, 100)}
+    assert [n for n, mark in least.items() if mean("hpo-b", n) <= mark] == [100]
+    assert mean("crossed-barrel", 96) < MARKS["crossed-barrel"]["question 96"]

@@ -199,3 +199,4 @@ def test_every_page_of_the_reference_can_be_made():
     made = pages()
     assert {"environments", "agents-by-name", "parts", "commands", "gpbandits", "agents"} <= set(made)
     assert all(page.count("\n") > 4 for page in made.values())
+    assert [env_id for env_id in IDS if f"<{env_id}>" not in made["environments"]] == []

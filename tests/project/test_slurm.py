@@ -13,7 +13,8 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from slow_runs import SLOW, until
+from slow_runs import until
+from study_cases import tiny
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "cluster.md"
@@ -111,7 +112,7 @@ def cluster(tmp_path, monkeypatch):
         monkeypatch.setenv("PATH", str(command.parent), prepend=os.pathsep)
         monkeypatch.setenv("PYTHONPATH", os.pathsep.join(map(str, (ROOT, ROOT / "tests"))))
         monkeypatch.setenv("PAUSE", "0.1")
-        (tmp_path / "study.toml").write_text(SLOW.replace("trials = 12", f"trials = {CELLS}"))
+        (tmp_path / "study.toml").write_text(tiny("players:Slow", trials=CELLS, horizon=10))
         yield tmp_path
         subprocess.run(["scancel", "--me"], check=False)
 

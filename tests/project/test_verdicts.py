@@ -1,5 +1,6 @@
 """Verdicts in words, which new results may turn: who is first, which marks are met, what costs nowhere."""
 
+import re
 from types import ModuleType
 
 import numpy as np
@@ -116,3 +117,73 @@ def test_an_archive_of_segments_helps_where_functions_come_back():
 def test_a_learnt_tuner_under_limits_recommends_nothing_infeasible():
     counts = [list(row.values())[1:3] for row in table("constrained_tuning")]
     assert not np.any([int(count) for agent, count in counts if agent == "constrained-ei, learnt"])
+
+
+def interval(cell: str) -> list[float]:
+    """Mean and ends of an interval in a table."""
+    return [float(each) for each in re.findall(r"-?\d[\d.e-]*", cell)]
+
+
+OURS = {"gp-bucb", "gp-bucb, width 2", "gp-ei", "gp-ts", "gp-ucb", "random"}
+
+
+def test_peers_are_as_good_as_our_agents_where_the_page_says_so():
+    def beside(form: str, agent: str, column: str) -> tuple[str, set[str]]:
+        rows = [row for row in table("optimisers") if row["environment"] == form]
+        cells = {row["agent"]: interval(row[column]) for row in rows}
+        _, low, high = cells[agent]
+        overlapping = {each for each, (_, least, most) in cells.items() if least <= high and low <= most}
+        return min(cells, key=lambda each: cells[each][0]), overlapping
+
+    for form, peers in {"100 arms": {"skopt", "smac"}, "box": set(), "100 arms, late": {"smac"}}.items():
+        best, overlapping = beside(form, "gp-bucb", "regret a round")
+        assert (best, overlapping - OURS) == ("gp-bucb", peers), form
+    best, overlapping = beside("100 arms", "random", "simple regret")
+    assert best == "botorch-nei"
+    assert overlapping == {"gp-bucb", "gp-bucb, width 2", "gp-ei", "optuna-tpe", "smac", "random"}
+
+
+def test_botorchs_prior_on_the_noise_is_best_and_worst_where_the_page_says_so():
+    for row in table("noise_priors"):
+        medians = {name: interval(row[name])[0] for name in row if name.startswith("spread")}
+        assert row["function"] != "ackley" or min(medians, key=medians.__getitem__) == "spread 1"
+        assert row["function"] != "branin" or max(medians, key=medians.__getitem__) == "spread 1"
+
+
+def test_what_keeps_costs_is_dear_or_cheap_where_the_pages_say_so():
+    _, runs, _ = told("constraints", by="constrained_bench")
+    regret = {run.agent: run.regret.mean() for run in runs if run.problem == "data rates"}
+    assert regret["multiplicative"] > 3 * regret["config"]
+    safe = {row["agent"]: interval(row["regret a round, w = 2"])[0] for row in table("constraints/safe")}
+    assert min(safe, key=safe.__getitem__) == "safe-ucb"
+
+
+def test_learners_from_scratch_are_better_than_random_play_where_the_page_says_so():
+    rows = {row["agent"]: row for row in table("rl-and-gp/from-scratch")}
+    learners = ("PPO", "A2C", "DQN", "DQN, attributed", "SAC", "TD3")
+
+    def like_random(column: str) -> set[str]:
+        return {each for each in learners if interval(rows[each][column])[2] >= 1.0}
+
+    assert like_random("Delays") == {*learners} - {"DQN, attributed"}
+    assert like_random("Contexts and delays") == {"A2C", "SAC"}
+    assert like_random("Constraints: violation") == {"TD3"}
+    assert like_random("All at once") == like_random("Delays")
+
+
+def test_bands_of_calibration_are_wide_and_no_known_bound_fails_where_the_page_says_so():
+    _, findings, _ = told("calibration")
+    assert np.median([each.factor[0] for each in findings if each.theorem]) == pytest.approx(0.5, abs=0.03)
+    found = {finding.label: finding for finding in findings}
+    assert not any(found[f"{who}, λ = R², gain by rate, paper's B"].failed for who in ("IGP-UCB", "GP-TS"))
+    for kernel in ("", ", Matérn 5/2"):
+        assert found[f"DMM, λ = R²{kernel}"].regret[0] < found[f"AMM, λ = R²{kernel}"].regret[0]
+
+
+def test_no_way_to_keep_costs_violates_less_in_the_field_than_that_of_the_default():
+    script, runs, _ = told("field")
+    matches = dict(line.strip("| ").split(" | ", 1) for line in script.matches(runs))
+    against = {name: cells for name, cells in matches.items() if name.startswith("config against")}
+    assert len(against) == 4
+    assert [re.findall(r"\d+", cells)[1] for cells in against.values()] == ["0"] * 4
+    assert all("| more: " in against[f"config against {other}"] for other in ("rpol", "dual"))  # of regret

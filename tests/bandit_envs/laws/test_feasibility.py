@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from cases import COSTS, by_hand
 
 from bandit_envs import BanditEnv
 from bandit_envs.kernels.kernels import make_kernel
@@ -138,6 +139,13 @@ def test_nothing_feasible_on_a_fine_net_beats_the_optimum(name):
     reward, cost = (function(points) for function in trial.between[0])
     assert reward[cost <= 0].max() <= trial.optimum[0]
     assert reward.min() >= trial.worst[0]
+
+
+def test_the_optimum_is_the_best_of_the_arms_that_keep_every_cost():
+    for entropy in range(5):
+        trial = by_hand(constraints=COSTS).draw(entropy)
+        reward, *costs = trial.means[0]
+        assert trial.optimum[0] == reward[(np.array(costs) <= 0.0).all(axis=0)].max()
 
 
 @pytest.mark.long

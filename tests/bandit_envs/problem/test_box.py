@@ -17,7 +17,8 @@ def are_neighbours_alike(name):
     return make_kernel(name, 0.2)(np.array([[0.5]]), np.array([[0.5 + 1e-9]]))[0, 0] > 0.99
 
 
-PROBLEMS = {"gp": {}, "delayed": {"num_arms": 200}, "contextual": {}, "constrained": {}, "rkhs": {"dim": 2}}
+PROBLEMS = {"gp": {}, "delayed": {"num_arms": 200}, "contextual": {}, "rkhs": {"dim": 2}}
+PROBLEMS["constrained"] = {"num_constraints": 2}
 # Those of processes that go on between their points: neighbours are alike, and so are all places.
 KERNELS = [name for name in NAMED if make_kernel(name).is_stationary() and are_neighbours_alike(name)]
 

@@ -15,20 +15,15 @@ from urllib.parse import urlencode
 
 import pytest
 from pages import browser, needs_browser
-from slow_runs import until
+from slow_runs import answers, is_alive, until
+from study_cases import PAIR
 
 from gpbandits.board.app import Choice, film, state_of
-from gpbandits.experiments import AgentEntry, EnvironmentEntry, Study, open_results
+from gpbandits.experiments import AgentEntry, open_results
 from gpbandits.experiments.toml import study_text
 
 TABLES = (Path("/proc/net/tcp"), Path("/proc/net/tcp6"))
-SMALL = {"num_arms": 20, "horizon": 10}
-PLACES = (
-    EnvironmentEntry("GPBandit-GP-v0", "GP <i>", SMALL),
-    EnvironmentEntry("GPBandit-Constrained-v0", "Constrained", SMALL),
-)
-AGENTS = (AgentEntry("config", "config"), AgentEntry("random", "random"))
-STUDY = Study("small & <b>safe</b>", 4, PLACES, AGENTS, block_size=2)
+STUDY = dataclasses.replace(PAIR, agents=(AgentEntry("config", "config"), PAIR.agents[1]))
 
 pytest.importorskip("uvicorn", reason="the extra `board` is not installed")
 
@@ -54,14 +49,6 @@ def begun(folder, study):
         return subprocess.Popen(command, stdout=log, stderr=log), port
 
 
-def listening_at(port):
-    try:
-        socket.create_connection(("127.0.0.1", port), timeout=5).close()
-    except OSError:
-        return False
-    return True
-
-
 def finished(address):
     try:
         state = json.loads(asked(address, "/state")[1])
@@ -83,7 +70,7 @@ def place(tmp_path_factory):
     finally:
         process.terminate()
         process.wait(timeout=60)
-    assert not listening_at(port)
+    assert not answers(port)
 
 
 @pytest.mark.long
@@ -117,7 +104,7 @@ def test_a_film_has_every_round_the_acquisition_and_a_panel_a_cost(place):
     ("query", "said"),
     [
         ({"agent": "random"}, "a film needs 'environment'"),
-        ({"environment": "no", "agent": "random"}, "environment must be one of 'GP <i>', 'Constrained'"),
+        ({"environment": "no", "agent": "random"}, "environment must be one of 'GP: <i>', 'Constrained'"),
         ({"environment": "Constrained", "agent": "no"}, "agent must be one of 'config', 'random'"),
         ({"environment": "Constrained", "agent": "random", "rounds": 9999}, "rounds must be in 1..200"),
         ({"environment": "Constrained", "agent": "random", "seed": "x"}, "must be integers"),
@@ -170,7 +157,7 @@ def _click_through(opened, address):
     opened.execute_script(set_slider, find("#film [name=delay]"), 3)
     assert "3 rounds" in find("#film [name=delay] + output").text
     find("#film button").click()
-    until(lambda: find("#at").text.startswith("10, regret"))
+    until(lambda: find("#at").text.startswith("30, regret"))
     opened.execute_script(set_slider, find("#round"), 5)
     assert find("#at").text.startswith("5, regret")
     assert [each.text for each in opened.find_elements("css selector", "#panels h3")] == [
@@ -187,20 +174,15 @@ def test_a_film_of_a_slow_agent_is_cut_and_says_so(monkeypatch):
     assert film(STUDY, choice) == {"rounds": 5, "frames": whole["frames"][:1], "cut": 0.0}
 
 
-def gone(process):
-    state = Path(f"/proc/{process}/stat")
-    return not state.exists() or state.read_text().rpartition(")")[2].split()[0] == "Z"
-
-
 @pytest.mark.long
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="this system does not list processes")
 @pytest.mark.parametrize("end", ["terminate", "kill"])
 def test_the_run_that_a_board_began_ends_with_it(end, tmp_path):
     process, port = begun(tmp_path, dataclasses.replace(STUDY, trials=100_000))
     try:
-        until(lambda: listening_at(port), (tmp_path / "log").read_text, seconds=60)
+        until(lambda: answers(port), (tmp_path / "log").read_text)
         (runner,) = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
     finally:
         getattr(process, end)()
         process.wait(timeout=60)
-    until(lambda: gone(runner), seconds=60)
+    until(lambda: not is_alive(int(runner)))

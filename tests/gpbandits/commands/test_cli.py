@@ -7,7 +7,7 @@ import sys
 import gymnasium as gym
 import pytest
 from agent_cases import BATCHED, SETTING, of_each_shape
-from study_cases import called, study_cases
+from study_cases import TINY, called, study_cases
 
 import agents
 from agents.registry import names
@@ -17,21 +17,6 @@ from gpbandits import catalogue, cli
 from gpbandits.evaluation.result import Result
 from gpbandits.experiments import check_study, load_study
 from gpbandits.reproductions import REPRODUCTIONS
-
-SMALL = """
-[study]
-name = "small"
-trials = 3
-block_size = 2
-[[environments]]
-id = "GPBandit-GP-v0"
-label = "GP: l = 0.2"
-kwargs = { num_arms = 20, horizon = 15 }
-[[agents]]
-name = "gp-ucb"
-[[agents]]
-name = "random"
-"""
 
 
 @pytest.fixture
@@ -170,14 +155,14 @@ def test_a_shell_completes_commands_and_names(words, known):
 
 @pytest.mark.long
 def test_run_shows_who_did_better_and_keeps_everything(call, tmp_path):
-    code, out, err = call("--workers", "1", study=SMALL)
+    code, out, err = call("--workers", "1", study=TINY)
     assert (code, err) == (0, "")
     assert "GP: l = 0.2" in out
-    assert "3 trials of 15 rounds" in out
+    assert "4 trials of 5 rounds" in out
     written = {
         str(path.relative_to(tmp_path / "out")) for path in (tmp_path / "out").rglob("*") if path.is_file()
     }
-    assert len([name for name in written if name.startswith("cells/") and name.endswith(".parquet")]) == 4
+    assert len([name for name in written if name.startswith("cells/") and name.endswith(".parquet")]) == 8
     assert {name for name in written if not name.startswith("cells/")} == {
         "plan.json",
         "study.toml",
@@ -188,20 +173,20 @@ def test_run_shows_who_did_better_and_keeps_everything(call, tmp_path):
         "figures/GP-l-0.2-simple_regret.png",
     }
     result = Result.load(tmp_path / "out" / "results" / "GP-l-0.2.parquet")
-    assert result.agents == ["gp-ucb", "random"]
-    assert result.regret["gp-ucb"].shape == (3, 15)
+    assert result.agents == ["random", "gp-ucb"]
+    assert result.regret["gp-ucb"].shape == (4, 5)
 
 
 @pytest.mark.long
 @undrawn
 def test_a_finished_run_is_run_again_from_the_study_that_it_kept(call, tmp_path, monkeypatch):
-    call("--workers", "1", study=SMALL)
+    call("--workers", "1", study=TINY)
     monkeypatch.setattr("gpbandits.experiments.work.compute", None)  # nothing is computed
     kept = tmp_path / "out" / "study.toml"
     code, out, err = call("run", str(kept), "--out", str(tmp_path / "out"), "--workers", "1")
     assert (code, err) == (0, "")
-    assert "3 trials of 15 rounds" in out
-    assert kept.read_text() == SMALL
+    assert "4 trials of 5 rounds" in out
+    assert kept.read_text() == TINY
 
 
 @pytest.mark.parametrize(
@@ -209,10 +194,10 @@ def test_a_finished_run_is_run_again_from_the_study_that_it_kept(call, tmp_path,
     [
         ("trials", "trails", "unknown key 'trails'"),
         ("GPBandit-GP-v0", "GPBandit-PG-v0", "environment 'GP: l = 0.2' cannot be made"),
-        ("horizon = 15", "horizon = 15, oracle = false", "oracle must be on: a study scores by it"),
+        ("horizon = 5", "horizon = 5, oracle = false", "oracle must be on: a study scores by it"),
         ("GPBandit-GP-v0", "CartPole-v1", "environment 'GP: l = 0.2' cannot be made"),
-        ("horizon = 15", "horizon = 0", "horizon"),
-        ("horizon = 15", "horizons = 15", "horizons"),
+        ("horizon = 5", "horizon = 0", "horizon"),
+        ("horizon = 5", "horizons = 5", "horizons"),
         ('"gp-ucb"', '"gp-ubc"', "unknown agent 'gp-ubc'"),
         ('"gp-ucb"', '"gp-ucb"\noptions = {delta = 2}', "delta"),
         ('"gp-ucb"', '"gp-ucb"\noptions = {dleta = 0.1}', "dleta"),
@@ -225,7 +210,7 @@ def test_a_finished_run_is_run_again_from_the_study_that_it_kept(call, tmp_path,
 def test_bad_studies_end_in_one_line_and_code_2_before_anything_is_computed(
     call, tmp_path, old, new, message
 ):
-    code, out, err = call(study=SMALL.replace(old, new))
+    code, out, err = call(study=TINY.replace(old, new))
     assert code == 2
     assert out == "" or out.startswith("Importing no.such, which ")
     assert message in err
@@ -251,7 +236,7 @@ def test_an_agent_in_the_folder_in_which_one_is_takes_part(call, tmp_path, monke
     monkeypatch.chdir(tmp_path)
     paths = list(sys.path)
     own = '[[agents]]\nname = "beside_the_study:cautious"\nlabel = "own"\noptions = { delta = 0.1 }\n'
-    code, out, err = call(study=SMALL + own)
+    code, out, err = call(study=TINY + own)
     assert code == 0, err
     means = {
         line.split()[0]: line.split()[1] for line in out.splitlines() if line.startswith(("own", "gp-ucb"))

@@ -19,8 +19,8 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from players import FirstArm
-from slow_runs import PATIENCE, Slow, held_elsewhere, is_alive, started, stored, until
+from players import FirstArm, Slow
+from slow_runs import PATIENCE, held_elsewhere, is_alive, started, stored, until
 
 from gpbandits.experiments import Store, Study, run, write_tables
 from gpbandits.experiments.backends import local
@@ -33,7 +33,7 @@ from gpbandits.experiments.work import CellTask
 GP = EnvironmentEntry("GPBandit-GP-v0", "GP", {"horizon": 8, "num_arms": 20})
 RKHS = EnvironmentEntry("GPBandit-RKHS-v0", "RKHS", {"horizon": 8, "num_arms": 20})
 AGENTS = (AgentEntry("gp-ucb", "GP-UCB"), AgentEntry("random", "random"))
-SLOWLY = (AgentEntry("slow_runs:Slow", "slow"),)
+SLOWLY = (AgentEntry("players:Slow", "slow"),)
 MANY = 30  # trials, where there must be time to disturb a run
 
 

@@ -267,12 +267,13 @@ def resown(store, study):
     return [first]
 
 
-def no_number(store, study):
-    path = store.path(next(study.cells()))
-    result = Result.load(path)
-    next(iter(result.records.values())).regret[0, 0] = math.nan
-    result.save(path, read_metadata(path))
-    return [path]
+def not_finite(store, study):
+    paths = [store.path(study.cells_of(study.environments[0], agent)[1]) for agent in study.agents]
+    for path, value in zip(paths, (math.nan, math.inf), strict=True):
+        result = Result.load(path)
+        next(iter(result.records.values())).regret[0, 0] = value
+        result.save(path, read_metadata(path))
+    return paths
 
 
 def pipe(store, study):
@@ -283,7 +284,7 @@ def pipe(store, study):
     return [path]
 
 
-UNFIT = (swap, evaluated, cut_off, resown, no_number, *((pipe,) if hasattr(os, "mkfifo") else ()))
+UNFIT = (swap, evaluated, cut_off, resown, not_finite, *((pipe,) if hasattr(os, "mkfifo") else ()))
 
 
 @pytest.mark.long

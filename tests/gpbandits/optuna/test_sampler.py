@@ -259,6 +259,8 @@ IMPOSSIBLE = {
     "seed": ({"seed": -1}, "seed must be None or an integer >= 0, got -1"),
     "failures": ({"failures": "ignore"}, "failures must be .*worst.*forget"),
     "budget": ({"budget": 0}, "budget must be a positive integer"),
+    "noise": ({"noise_std": -1.0}, "noise_std must be 0 or positive or None"),
+    "standardise": ({"standardise": 3}, "standardise must be True or False"),
 }
 
 

@@ -10,6 +10,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 from pages import browser, needs_browser
+from study_cases import PAIR
 from synthetic import result as synthetic_result
 
 from gpbandits.evaluation.columns import undominated
@@ -21,7 +22,7 @@ from gpbandits.evaluation.statistics import Interval
 from gpbandits.evaluation.tables import summary
 from gpbandits.experiments import run
 from gpbandits.experiments.store import keep_study, open_results
-from gpbandits.experiments.study import AgentEntry, EnvironmentEntry, Study, key_of
+from gpbandits.experiments.study import AgentEntry, key_of
 from gpbandits.experiments.toml import study_text
 from gpbandits.report import write_report
 from gpbandits.report.chart import Line, line_chart, padded
@@ -29,22 +30,14 @@ from gpbandits.report.holdings import Holdings
 from gpbandits.report.page import Report, across
 from gpbandits.report.standings import relative_losses
 
-SMALL = {"num_arms": 20, "horizon": 30}
-PLACES = (
-    EnvironmentEntry("GPBandit-GP-v0", "GP: l = 0.2", SMALL),
-    EnvironmentEntry("GPBandit-Constrained-v0", "Constrained", SMALL),
-)
-AGENTS = (AgentEntry("gp-ucb", "GP-UCB"), AgentEntry("random", "random"))
-STUDY = Study("small & <safe>", 4, PLACES, AGENTS, block_size=2)
 
-
-def planned(folder, study=STUDY):
+def planned(folder, study=PAIR):
     """What a run of the study begins with."""
     keep_study(folder, study, study_text(study).encode())
     return open_results(folder)
 
 
-def reported(folder, study=STUDY):
+def reported(folder, study=PAIR):
     """A report on what a folder holds of a study, by the installed code."""
     return Report.of(Holdings(*planned(folder, study)), study_text(study), folder)
 
@@ -93,7 +86,7 @@ def test_the_page_is_one_file_that_refers_to_nothing_else(folder):
     assert len(page.ids) == len(set(page.ids))
     assert "@import" not in source
     assert "url(" not in source
-    assert "small &amp; &lt;safe&gt;" in source
+    assert "small &amp; &lt;b&gt;safe&lt;/b&gt;" in source
 
 
 @pytest.mark.long
@@ -143,13 +136,13 @@ def test_an_incomplete_folder_is_reported_as_far_as_it_is(folder):
     assert report.holdings.missing == 3
     assert report.missing is not None
     assert report.missing.rows == (
-        ("GP: l = 0.2", "GP-UCB", 2, 0, 2, 4),
-        ("GP: l = 0.2", "random", 4, 0, 2, 4),
+        ("GP: <i>", "GP-UCB", 2, 0, 2, 4),
+        ("GP: <i>", "random", 4, 0, 2, 4),
         ("Constrained", "random", 0, 2, 0, 4),
     )
     shown = {section.environment.label: section.result for section in report.sections}
-    assert shown["GP: l = 0.2"].agents == ["GP-UCB", "random"]
-    assert shown["GP: l = 0.2"].num_trials == 2
+    assert shown["GP: <i>"].agents == ["GP-UCB", "random"]
+    assert shown["GP: <i>"].num_trials == 2
     assert shown["Constrained"].agents == ["GP-UCB"]
     assert shown["Constrained"].num_trials == 4
     source = write_report(folder, figures=False).read_text()
@@ -159,7 +152,7 @@ def test_an_incomplete_folder_is_reported_as_far_as_it_is(folder):
 
 
 def test_one_agent_far_behind_does_not_hide_the_others_trials(folder):
-    whole = dataclasses.replace(STUDY, agents=(*AGENTS, AgentEntry("gp-ts", "gp-ts")))
+    whole = dataclasses.replace(PAIR, agents=(*PAIR.agents, AgentEntry("gp-ts", "gp-ts")))
     study, store = planned(folder, whole)
     run(dataclasses.replace(study, trials=2), store, workers=1)
     holdings = Holdings(study, store)
@@ -231,10 +224,10 @@ def test_environments_together_are_scored_against_a_random_agent_or_not_at_all(f
     assert (folder / "tables" / "across-overall.csv").exists()
     assert (folder / "tables" / "environments.csv").exists()
     assert report.overview is not None
-    lines = ["GP: l = 0.2", "Constrained: hard violation", "Constrained: regret"]
+    lines = ["GP: <i>", "Constrained: hard violation", "Constrained: regret"]
     assert [row[0] for row in report.overview.rows] == lines
     assert report.html().count('<td class="best">') == len(report.overview.bold)
-    alone = reported(folder, dataclasses.replace(STUDY, agents=AGENTS[:1]))
+    alone = reported(folder, dataclasses.replace(PAIR, agents=PAIR.agents[:1]))
     assert alone.across == []
     assert "need a fixed reference" in alone.html()
     assert "need a fixed reference" not in report.html()
