@@ -1,5 +1,7 @@
 """The choice of an arm: those offered, a fair draw among ties, and the recommendation at the end."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from math import inf, isnan
 from typing import Any, NamedTuple
@@ -157,7 +159,7 @@ class Recommendation(NamedTuple):
     std: Any  # (B,) posterior standard deviation of the mean reward; None likewise
 
     @property
-    def single(self) -> "Recommendation":
+    def single(self) -> Recommendation:
         """The recommendation of a batch's only trial, without the trial axis."""
         known = (None if each is None else float(each[0]) for each in (self.mean, self.std))
         action = self.action[0]  # an array on a box

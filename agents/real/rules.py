@@ -106,7 +106,7 @@ FIRST_ROWS = 64
 
 
 class Covariances:
-    """Covariances of all arms with the points of a posterior, kept until its hyperparameters change."""
+    """Covariances of all arms with the points of a posterior, kept while hyperparameters and points stay."""
 
     def __init__(self, num_arms: int):
         self._num_arms = num_arms
@@ -134,11 +134,12 @@ class Covariances:
     def _update(self, z: int, posterior: SurrogatePosterior) -> None:
         """Add the covariances of points that were played since."""
         surrogate, theta = posterior.surrogate, posterior.theta
-        points = z * self._num_arms + np.arange(self._num_arms)
-        if self._of != (of := (z, theta.tobytes())):
-            self._of, self._place = of, {}
+        points, seen = z * self._num_arms + np.arange(self._num_arms), posterior.seen.point.tolist()
+        gone = self._place.keys() - seen  # after a restart: they would leave the bound too small
+        if gone or self._of != (z, theta.tobytes()):
+            self._of, self._place = (z, theta.tobytes()), {}
             self._left = surrogate.variance(theta, points)
-        fresh = np.array([point for point in posterior.seen.point.tolist() if point not in self._place])
+        fresh = np.array([point for point in seen if point not in self._place])
         if not len(fresh):
             return
         rows, used = surrogate.covariance(theta, fresh, points), len(self._place)

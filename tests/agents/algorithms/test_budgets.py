@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import gymnasium as gym
@@ -13,6 +14,7 @@ from sklearn.gaussian_process.kernels import ConstantKernel
 
 import agents
 from agents.acquisition.improvement import gittins_index, log_expected_improvement
+from agents.algorithms.budgets import Ratio
 from agents.stopping.by_price import GradientWorthPrice
 from bandit_envs import make
 from gpbandits import evaluate
@@ -29,6 +31,14 @@ def actions(name: str, options: dict[str, Any], budget: Any, **keywords: Any) ->
     given = {"num_arms": 40, "budget": budget, "horizon": 60, **keywords}
     played = evaluate("GPBandit-Budget-v0", {name: (name, options)}, trials=2, env_kwargs=given)
     return played.actions[name]
+
+
+def test_a_play_that_can_earn_nothing_scores_zero_whatever_it_costs():
+    costs = SimpleNamespace(belief=None, unit=np.array([[2.0]]))
+    band = SimpleNamespace(lower=lambda width: np.array([[0.5, 4.0, 1.0]]))
+    one: Any = SimpleNamespace(costs=costs, width=None)
+    found = Ratio.combined(one, np.array([[-1.0, -3.0, 2.0]]), band, np.zeros(1))
+    np.testing.assert_array_equal(found, [[0.0, 0.0, 4.0]])
 
 
 # --- where all plays cost the same ---

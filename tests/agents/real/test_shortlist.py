@@ -40,6 +40,13 @@ def test_means_are_those_of_the_posterior_and_variances_bounds_of_its_own(poster
             assert (found.variance >= free - 1e-9).all()
 
 
+def test_points_that_left_the_posterior_leave_the_bound_too(posteriors):
+    kept, again, (few, *_, many) = Covariances(ARMS), Covariances(ARMS), posteriors
+    kept.predicted(0, many)
+    for found, expected in zip(kept.predicted(0, few), again.predicted(0, few), strict=True):
+        np.testing.assert_array_equal(found, expected)
+
+
 def test_means_stay_those_of_the_posterior_where_its_points_are_in_another_order(posteriors):
     kept, last = Covariances(ARMS), posteriors[-1]
     kept.predicted(0, last)
