@@ -140,7 +140,7 @@ def real() -> Named:
     former, now = script["before"](script["scores"](script["MARKED"])), script["of_today"](script["scores"]())
     yield "real-tasks/marks", script["as_markdown"](former)
     yield "real-tasks/sheet", script["beside_sheet"]()
-    yield "real-tasks/today", script["beside_marks"](former, now)
+    yield "real-tasks/today", script["beside_marks"](former, now, script["errors"]())
 
 
 PAGES: dict[str, Callable[[], Named]] = {

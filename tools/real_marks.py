@@ -12,6 +12,7 @@ six trials that had been played when they were written down, and do not move wit
 """
 
 import dataclasses
+import math
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -46,6 +47,20 @@ OTHERS = ("local-search", "optuna-tpe", "epsilon-greedy", "lin-ucb", "forest-tho
 
 def scores(trials: int | None = None, archive: Path = ARCHIVE) -> dict[str, dict[str, float]]:
     """Return {task: {agent: score}} of the archived tasks in their order, from the first trials or all."""
+    return {
+        name: {agent: float(1.0 - loss.mean()) for agent, loss in losses.items()}
+        for name, losses in losses_of(trials, archive).items()
+    }
+
+
+def errors() -> dict[str, float]:
+    """Return {task: standard error} of the scores of `gp-agent`, over all trials."""
+    found = {name: losses[AGENT] for name, losses in losses_of().items() if AGENT in losses}
+    return {name: float(loss.std(ddof=1) / len(loss) ** 0.5) for name, loss in found.items()}
+
+
+def losses_of(trials: int | None = None, archive: Path = ARCHIVE) -> dict[str, dict[str, Any]]:
+    """Return {task: {agent: losses}}, (n,) each, likewise."""
     found = {}
     for name in tasks():
         if (archive / f"{name}.parquet").exists():
@@ -54,8 +69,7 @@ def scores(trials: int | None = None, archive: Path = ARCHIVE) -> dict[str, dict
                 label: Record(*(first(each, trials) for each in own)) for label, own in result.records.items()
             }
             result = dataclasses.replace(result, records=records)
-            losses = relative_losses(result, REFERENCE)
-            found[name] = {agent: float(1.0 - loss.mean()) for agent, loss in losses.items()}
+            found[name] = relative_losses(result, REFERENCE)
     return found
 
 
@@ -98,8 +112,13 @@ def as_markdown(found: Mapping[str, Mapping[str, float]]) -> list[str]:
     return lines
 
 
-def beside_marks(former: Mapping[str, Mapping[str, float]], today: Mapping[str, float]) -> list[str]:
-    """Return a line a family and half: the former agent, the best then, the mark, and today's agent."""
+def beside_marks(
+    former: Mapping[str, Mapping[str, float]], today: Mapping[str, float], error: Mapping[str, float]
+) -> list[str]:
+    """Return a line a family and half: the former agent, the best then, the mark, and today's agent.
+
+    Its standard error is over trials, the tasks being what they are.
+    """
     lines = []
     for family in dict.fromkeys(task.family for task in tasks().values()):
         own = [name for name in today if tasks()[name].family == family]
@@ -114,9 +133,11 @@ def beside_marks(former: Mapping[str, Mapping[str, float]], today: Mapping[str, 
             share = SHARES.get(family)
             mark = "-" if share is None else f"{rivals[best] + share * (1.0 - rivals[best]):.3f}"
             now = np.mean([today[name] for name in measured])
+            unsure = math.hypot(*(error[name] for name in measured)) / len(measured)
             whole = np.mean([today[name] for name in names])
             first = f"{family} | {part} | {len(measured)} | {mean[BEFORE]:.3f} | {rivals[best]:.3f} ({best})"
-            lines.append(f"| {first} | {mark} | {now:.3f} | {len(names)} | {whole:.3f} |")
+            last = f"{now:.3f} | {unsure:.3f} | {len(names)} | {whole:.3f}"
+            lines.append(f"| {first} | {mark} | {last} |")
     return lines
 
 
@@ -166,7 +187,7 @@ if __name__ == "__main__":
             [
                 *as_markdown(former),
                 "",
-                *beside_marks(former, now),
+                *beside_marks(former, now, errors()),
                 "",
                 *beside_sheet(),
                 "",
