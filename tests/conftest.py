@@ -42,14 +42,15 @@ NUMERICS = (
     *("agents/model", "agents/objectives", "agents/posteriors", "agents/restarts", "agents/widths"),
     *("bandit_envs/kernels", "bandit_envs/laws", "bandit_envs/problem", "gpbandits/theory"),
 )
-# The rooms and files whose long tests nothing else may run beside.
+# The rooms and files whose long tests start, count or kill processes.
 ALONE = (
-    *("project/test_slurm", "project/test_clusters", "project/test_page_commands", "project/test_threads"),
-    *("project/test_docs", "project/test_pages_on_screens"),
+    *("project/test_slurm", "project/test_clusters", "project/test_page_commands"),
     *("gpbandits/board", "gpbandits/commands", "gpbandits/experiments", "gpbandits/optuna"),
     *("gpbandits/evaluation/test_isolation", "bandit_envs/environment/test_vector_libraries"),
-    *("agents/tuning/test_optimise", "agents/test_memory_a_round", "gpbandits/test_orphans"),
+    *("agents/tuning/test_optimise", "gpbandits/test_orphans"),
 )
+# What `make test-long` begins with, since it takes longest: processes shall end at about one time.
+FIRST = ("site",)
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -63,6 +64,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.write_line(f"linear algebra as on {', '.join(sorted(used))}")
 
 
+@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         room = item.path.relative_to(HERE).as_posix()
@@ -73,7 +75,20 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         needs = (*item.iter_markers("needs_data"), *item.iter_markers("needs_packages"))
         if any(marker.args for marker in needs):
             item.add_marker(pytest.mark.data)
+        item.add_marker(pytest.mark.xdist_group(group_of(item, room)))
     sample_cases(items)
+    items.sort(key=place)
+
+
+def place(item: pytest.Item) -> int:
+    """Return when the group of a test begins."""
+    group = item.get_closest_marker("xdist_group").args[0]  # type: ignore[union-attr]
+    return FIRST.index(group) if group in FIRST else len(FIRST)
+
+
+def group_of(item: pytest.Item, room: str) -> str:
+    """Return the name of the tests that one process runs: those of a file, or of the site, built once."""
+    return "site" if "site" in getattr(item, "fixturenames", ()) else room
 
 
 def sample_cases(items: list[pytest.Item]) -> None:
