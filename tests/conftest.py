@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 from pathlib import Path
@@ -78,6 +79,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         item.add_marker(pytest.mark.xdist_group(group_of(item, room)))
     sample_cases(items)
     items.sort(key=place)
+
+
+def pytest_collection_finish() -> None:
+    gc.collect()
+    gc.freeze()  # tests live to the end: no later search for garbage looks at them, which takes half a second
 
 
 def place(item: pytest.Item) -> int:
