@@ -41,7 +41,7 @@ test-long: .venv/.installed-dev ## Run the long tests: many trials, many rounds,
 	@$(MAKE) --no-print-directory --jobs 2 long-tests alone-tests # which wait more than they compute
 
 long-tests: .venv/.installed-dev
-	$(BIN)/pytest $(PYTEST_ARGS) --dist loadgroup --no-loadscope-reorder -m "(long or further) and not alone"
+	$(BIN)/pytest $(PYTEST_ARGS) --dist loadfile --no-loadscope-reorder -m "(long or further) and not alone"
 
 # One after another: they start, count and kill processes.
 alone-tests: .venv/.installed-dev

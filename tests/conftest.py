@@ -6,6 +6,7 @@ import gc
 import os
 import signal
 from pathlib import Path
+from typing import Any
 
 import pytest
 import scipy.linalg  # noqa: F401 (loads the other BLAS, for the header)
@@ -50,8 +51,11 @@ ALONE = (
     *("gpbandits/evaluation/test_isolation", "bandit_envs/environment/test_vector_libraries"),
     *("agents/tuning/test_optimise", "gpbandits/test_orphans"),
 )
+# The files of which some tests look at the built site: one process runs them, which builds it once.
+OF_THE_SITE = ("docs", "gallery", "pages_on_screens", "reference", "site", "versions")
+SITE = tuple(f"project/test_{name}." for name in OF_THE_SITE)
 # What `make test-long` begins with: long files come early, so that processes end at about one time.
-FIRST = ("site", "project", "gpbandits", "agents/test_")
+FIRST = (SITE, "project", "gpbandits", "agents/test_", "")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -65,10 +69,13 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.write_line(f"linear algebra as on {', '.join(sorted(used))}")
 
 
-@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
+def room_of(item: pytest.Item) -> str:
+    return item.path.relative_to(HERE).as_posix()
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        room = item.path.relative_to(HERE).as_posix()
+        room = room_of(item)
         if room.startswith(NUMERICS):
             item.add_marker(pytest.mark.numerics)
         if room.startswith(ALONE):
@@ -76,9 +83,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         needs = (*item.iter_markers("needs_data"), *item.iter_markers("needs_packages"))
         if any(marker.args for marker in needs):
             item.add_marker(pytest.mark.data)
-        item.add_marker(pytest.mark.xdist_group(group_of(item, room)))
+        if "site" in getattr(item, "fixturenames", ()) and not room.startswith(SITE):
+            raise pytest.UsageError(f"{room} looks at the site and must be among OF_THE_SITE")
     sample_cases(items)
-    items.sort(key=place)
+    items.sort(key=lambda item: next(i for i, start in enumerate(FIRST) if room_of(item).startswith(start)))
 
 
 def pytest_collection_finish() -> None:
@@ -86,15 +94,19 @@ def pytest_collection_finish() -> None:
     gc.freeze()  # tests live to the end: no later search for garbage looks at them, which takes half a second
 
 
-def place(item: pytest.Item) -> int:
-    """Return when the group of a test begins."""
-    group = item.get_closest_marker("xdist_group").args[0]  # type: ignore[union-attr]
-    return next((i for i, start in enumerate(FIRST) if group.startswith(start)), len(FIRST))
+@pytest.hookimpl(optionalhook=True)  # of xdist
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """With `--dist loadfile` the files of the site count as one."""
+    if config.getvalue("dist") != "loadfile":
+        return None
+    from xdist.scheduler import LoadFileScheduling
 
+    class FilesAndSite(LoadFileScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            file = super()._split_scope(nodeid)
+            return "the site" if file.removeprefix("tests/").startswith(SITE) else file
 
-def group_of(item: pytest.Item, room: str) -> str:
-    """Return the name of the tests that one process runs: those of a file, or of the site, built once."""
-    return "site" if "site" in getattr(item, "fixturenames", ()) else room
+    return FilesAndSite(config, log)
 
 
 def sample_cases(items: list[pytest.Item]) -> None:
