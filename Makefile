@@ -16,7 +16,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo quick quick-tests test test-data test-long test-trackers test-numerics lint format lite rehearse clean
+.PHONY: help demo quick quick-tests test test-data test-long long-tests alone-tests test-trackers test-numerics lint format lite rehearse clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -38,8 +38,14 @@ test-data: .venv/.installed-dev ## Run the tests of measurements that `make test
 	$(BIN)/pytest $(PYTEST_ARGS) -m "data and not long"
 
 test-long: .venv/.installed-dev ## Run the long tests: many trials, many rounds, whole installations
-	$(BIN)/pytest $(PYTEST_ARGS) --dist loadfile -m "(long or further) and not alone"
-	$(BIN)/pytest -m "(long or further) and alone" # one after another: they start, count and kill processes
+	@$(MAKE) --no-print-directory --jobs 2 long-tests alone-tests # which wait more than they compute
+
+long-tests: .venv/.installed-dev
+	$(BIN)/pytest $(PYTEST_ARGS) --dist loadfile --no-loadscope-reorder -m "(long or further) and not alone"
+
+# One after another: they start, count and kill processes.
+alone-tests: .venv/.installed-dev
+	$(BIN)/pytest $(filter --durations%,$(PYTEST_ARGS)) -m "(long or further) and alone"
 
 test-trackers: build/trackers/.installed ## Run the tests of trackers, with MLflow and Trackio
 	build/trackers/bin/python -m pytest tests/gpbandits/test_tracking.py

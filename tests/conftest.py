@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 from pathlib import Path
+from typing import Any
 
 import pytest
 import scipy.linalg  # noqa: F401 (loads the other BLAS, for the header)
@@ -42,14 +44,18 @@ NUMERICS = (
     *("agents/model", "agents/objectives", "agents/posteriors", "agents/restarts", "agents/widths"),
     *("bandit_envs/kernels", "bandit_envs/laws", "bandit_envs/problem", "gpbandits/theory"),
 )
-# The rooms and files whose long tests nothing else may run beside.
+# The rooms and files whose long tests start, count or kill processes.
 ALONE = (
-    *("project/test_slurm", "project/test_clusters", "project/test_page_commands", "project/test_threads"),
-    *("project/test_docs", "project/test_pages_on_screens"),
+    *("project/test_slurm", "project/test_clusters", "project/test_page_commands"),
     *("gpbandits/board", "gpbandits/commands", "gpbandits/experiments", "gpbandits/optuna"),
     *("gpbandits/evaluation/test_isolation", "bandit_envs/environment/test_vector_libraries"),
-    *("agents/tuning/test_optimise", "agents/test_memory_a_round", "gpbandits/test_orphans"),
+    *("agents/tuning/test_optimise", "gpbandits/test_orphans"),
 )
+# The files of which some tests look at the built site: one process runs them, which builds it once.
+OF_THE_SITE = ("docs", "gallery", "pages_on_screens", "reference", "site", "versions")
+SITE = tuple(f"project/test_{name}." for name in OF_THE_SITE)
+# What `make test-long` begins with: long files come early, so that processes end at about one time.
+FIRST = (SITE, "project", "gpbandits", "agents/test_", "")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -63,9 +69,13 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.write_line(f"linear algebra as on {', '.join(sorted(used))}")
 
 
+def room_of(item: pytest.Item) -> str:
+    return item.path.relative_to(HERE).as_posix()
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        room = item.path.relative_to(HERE).as_posix()
+        room = room_of(item)
         if room.startswith(NUMERICS):
             item.add_marker(pytest.mark.numerics)
         if room.startswith(ALONE):
@@ -73,7 +83,30 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         needs = (*item.iter_markers("needs_data"), *item.iter_markers("needs_packages"))
         if any(marker.args for marker in needs):
             item.add_marker(pytest.mark.data)
+        if "site" in getattr(item, "fixturenames", ()) and not room.startswith(SITE):
+            raise pytest.UsageError(f"{room} looks at the site and must be among OF_THE_SITE")
     sample_cases(items)
+    items.sort(key=lambda item: next(i for i, start in enumerate(FIRST) if room_of(item).startswith(start)))
+
+
+def pytest_collection_finish() -> None:
+    gc.collect()
+    gc.freeze()  # tests live to the end: no later search for garbage looks at them, which takes half a second
+
+
+@pytest.hookimpl(optionalhook=True)  # of xdist
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """With `--dist loadfile` the files of the site count as one."""
+    if config.getvalue("dist") != "loadfile":
+        return None
+    from xdist.scheduler import LoadFileScheduling
+
+    class FilesAndSite(LoadFileScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            file = super()._split_scope(nodeid)
+            return "the site" if file.removeprefix("tests/").startswith(SITE) else file
+
+    return FilesAndSite(config, log)
 
 
 def sample_cases(items: list[pytest.Item]) -> None:

@@ -129,6 +129,7 @@ def survives() -> ModuleType:
     return loaded("examples/papers/survives.py")
 
 
+@pytest.mark.long
 def test_what_survives_on_real_tasks_is_what_their_archived_trials_say(survives):
     found = survives.read()
     assert survives.page(found) == read("survives.md")

@@ -1,11 +1,13 @@
 """What the README says runs, prints what it shows, and is short enough to be read."""
 
+import contextlib
+import io
 import re
 import runpy
 import tomllib
 import warnings
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -30,22 +32,32 @@ def row(line: str) -> list[str]:
     return re.split(r"\s{2,}", line.strip())
 
 
+class Run(NamedTuple):
+    names: list[dict[str, Any]]  # that each block makes
+    printed: str
+    folder: Path
+
+
+@pytest.fixture(scope="module")
+def ran(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """Each Python block, run alone."""
+    folder, printed, names = tmp_path_factory.mktemp("readme"), io.StringIO(), []
+    with contextlib.chdir(folder), contextlib.redirect_stdout(printed):
+        for block in BLOCKS:
+            names.append({})
+            exec(compile(block, "README.md", "exec"), names[-1])
+    return Run(names, printed.getvalue(), folder)
+
+
 @pytest.mark.long
-def test_each_python_block_runs_alone_and_prints_the_table_that_is_shown(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    found: dict[str, Any] = {}
-    for block in BLOCKS:
-        names: dict[str, Any] = {}
-        exec(compile(block, "README.md", "exec"), names)
-        found |= names
+def test_each_python_block_runs_alone_and_prints_the_table_that_is_shown(ran: Run) -> None:
     assert len(BLOCKS) >= 5
-    assert all((tmp_path / name).stat().st_size > 10_000 for name in ("regret.png", "two.html"))
-    table = found["result"].table()
+    assert all((ran.folder / name).stat().st_size > 10_000 for name in ("regret.png", "two.html"))
+    (*_, result) = (names["result"] for names in ran.names if "result" in names)
+    table = result.table()
     assert isinstance(table, Table)
     header, *lines = SHOWN[0].splitlines()
-    assert row(header) in map(row, capsys.readouterr().out.splitlines())  # these columns, and no others
+    assert row(header) in map(row, ran.printed.splitlines())  # these columns, and no others
     chosen = [table.header.index(name) for name in row(header)]
     for line, cells in zip(lines, table.texts, strict=True):
         label, *shown = row(line)
@@ -57,17 +69,16 @@ def test_each_python_block_runs_alone_and_prints_the_table_that_is_shown(
 
 
 @pytest.mark.long
-def test_the_policy_learns_what_the_readme_says_and_without_the_wrapper_nothing() -> None:
+def test_the_policy_learns_what_the_readme_says_and_without_the_wrapper_nothing(ran: Run) -> None:
     (block,) = [block for block in BLOCKS if "PPO(" in block]
     bare = re.sub(r"StatisticsObservation\((gym\.make\(.*?\))\)\n", r"\1\n", block)
     assert bare != block
-    entrants: dict[str, Any] = {"random": "random"}
-    for label, code in {"statistics": block, "constant": bare}.items():
-        names: dict[str, Any] = {}
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of a learner that sees nothing of the functions it plays
-            exec(compile(code, "README.md", "exec"), names)
-        entrants[label] = agents.from_sb3(names["policy"])
+    names: dict[str, Any] = {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of a learner that sees nothing of the functions it plays
+        exec(compile(bare, "README.md", "exec"), names)
+    policies = {"statistics": ran.names[BLOCKS.index(block)]["policy"], "constant": names["policy"]}
+    entrants = {"random": "random"} | {label: agents.from_sb3(each) for label, each in policies.items()}
     keywords = {"num_arms": 10, "horizon": 50}
     result = evaluate("GPBandit-RKHS-v0", entrants, trials=50, env_kwargs=keywords)
     regret = {label: each[:, -1].mean() for label, each in result.regret.items()}

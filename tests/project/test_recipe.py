@@ -137,9 +137,11 @@ def test_the_recipe_builds_from_the_sdist_and_passes_its_own_tests(tmp_path, mon
     build = ["-m", "build", "--no-isolation", "--sdist", "--outdir", str(tmp_path), str(ROOT)]
     subprocess.run([sys.executable, *build], check=True, cwd=tmp_path)
     (sdist,) = tmp_path.glob("*.tar.gz")
-    (tmp_path / "recipe.yaml").write_text(SCRIPT["release"](sdist, local=True), encoding="utf-8")
+    recipe = tmp_path / "recipe" / "recipe.yaml"
+    recipe.parent.mkdir()  # with nothing else, since the package has a copy of the whole folder
+    recipe.write_text(SCRIPT["release"](sdist, local=True), encoding="utf-8")
     channel = make_channel(tmp_path, needed())
-    (variant,) = Stage0Recipe.from_file(tmp_path / "recipe.yaml").render()
+    (variant,) = Stage0Recipe.from_file(recipe).render()
     built = variant.run_build(channels=[channel], output_dir=tmp_path / "out")
     (archive,) = built.packages
     tests = Package.from_file(archive).run_tests(channel=[channel])

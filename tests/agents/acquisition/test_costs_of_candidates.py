@@ -33,6 +33,7 @@ class ConstrainedEI:
 BY_RULE = ("gp-agent", {"rule": ConstrainedEI(), "constraint": "rule", "belief": "delivered"})
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("refit", [None, 10])
 @pytest.mark.parametrize(("env_id", "keywords"), SHAPES.values(), ids=SHAPES)
 def test_constrained_ei_as_a_rule_plays_as_the_registered_agent(env_id, keywords, refit):

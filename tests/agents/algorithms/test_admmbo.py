@@ -117,6 +117,7 @@ def test_each_process_finds_what_a_fit_of_its_own_values_finds_around_its_own_no
         np.testing.assert_allclose(mean, process.centre + process.scale * expected, atol=1e-6)
 
 
+@pytest.mark.long
 def test_a_batch_that_learns_plays_the_actions_of_its_trials():
     problem = build("constrained", {"num_arms": 25, "horizon": 40, "num_constraints": 2})
     batch = batch_as_singles(problem, ("admmbo", LEARNING), 3)

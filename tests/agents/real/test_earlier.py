@@ -159,6 +159,7 @@ def regret(goal, function, trials=12, rounds=12):
     return result.regret["it"][:, -1].mean()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("goal", ["regret", "best"])
 def test_a_sibling_helps_and_one_that_lies_is_seen_through(goal):
     alone = regret(goal, None)

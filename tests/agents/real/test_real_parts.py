@@ -74,6 +74,7 @@ def costs_of(plays: list[int], due: Any, setting: Any) -> Any:
     return np.array(costs).reshape(len(due), setting.num_constraints)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("part", PARTS)
 def test_a_part_is_replaced_by_its_name_changes_plays_and_is_saved(part, tmp_path):
     value, published = REPLACED[part]

@@ -233,7 +233,7 @@ def bowl(centre):
     return lambda x, y: (x - centre[0]) ** 2 + (y - centre[1]) ** 2
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.long
 @pytest.mark.parametrize("penalty", [1e3, 1e9])
 def test_a_penalty_costs_no_more_than_a_failure(penalty):
     """Medians of five searches, within a factor of two or a thousandth of the range."""

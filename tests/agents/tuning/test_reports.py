@@ -114,6 +114,7 @@ def shown_on_terminal(*argv, columns=80):
     return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown.decode()), out.decode()
 
 
+@pytest.mark.long
 def test_a_terminal_shows_a_bar_with_the_best_value_and_failures_in_80_columns():
     shown, out = shown_on_terminal("WARNING", "default")
     last = [line for line in re.split("[\r\n]+", shown) if line.strip()][-1]
@@ -122,6 +123,7 @@ def test_a_terminal_shows_a_bar_with_the_best_value_and_failures_in_80_columns()
     assert out == "heard\n" * 8
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("level", "progress"), [("WARNING", "off"), ("INFO", "default")])
 def test_a_bar_is_off_where_asked_and_where_a_log_has_a_line_an_experiment(level, progress):
     shown, out = shown_on_terminal(level, progress)

@@ -66,6 +66,7 @@ def test_a_rule_is_given_again_to_a_saved_tuner(tmp_path):
     assert Tuner.load(file, possible=rule).ask() == tuner.ask()
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("space", SPACES.values(), ids=SPACES)
 def test_what_must_never_be_asked_for_is_not(space, agent, tmp_path):
     tuner = Tuner(space, agent=agent, never=[{"kind": "y"}, {"kind": "x", "a": 1}], seed=2)

@@ -43,7 +43,8 @@ def refuse(command, **options):
 
 
 @pytest.mark.parametrize("folder", ["given/packages", "cache/gpbandits/packages"])
-def test_a_member_is_read_from_the_users_folder_or_the_cache(place, folder):
+def test_a_member_is_read_from_the_users_folder_or_the_cache(place, folder, monkeypatch):
+    monkeypatch.delitem(sys.modules, "tables", raising=False)  # a script of that name, which tests load
     root, made = place
     (root / folder).mkdir(parents=True)
     os.replace(made, root / folder / FILE)

@@ -66,6 +66,7 @@ def test_the_picture_shows_all_arms_and_the_share_within_each_gap():
         np.testing.assert_allclose(right.lines[0].get_xdata(), gaps)
 
 
+@pytest.mark.long
 def test_the_command_draws_run_times_and_leaves_out_what_must_never_be_played(csv, monkeypatch):
     drawn = []
     monkeypatch.setattr("gpbandits.evaluation.plots.save_figure", lambda figure, path: drawn.append(figure))

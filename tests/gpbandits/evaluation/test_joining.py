@@ -166,6 +166,7 @@ print(result.regret["slow"].sum(), result.num_trials)
 """
 
 
+@pytest.mark.long
 def test_a_killed_script_resumes_with_the_agents_that_it_defines_itself(tmp_path):
     script, folder = tmp_path / "mine.py", tmp_path / "kept"
     script.write_text(SCRIPT)

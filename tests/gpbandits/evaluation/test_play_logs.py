@@ -66,7 +66,7 @@ def test_the_probabilities_of_all_arms_sum_to_1(name):
         agent.update(observation, arm, reward, info)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.long
 @pytest.mark.parametrize("name", RANDOM)
 def test_arms_are_chosen_as_often_as_their_probabilities_say(name):
     env = gym.make("GPBandit-GP-v0", num_arms=3, horizon=10, length_scale=0.05)

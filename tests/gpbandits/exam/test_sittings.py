@@ -130,6 +130,7 @@ def test_a_table_leaves_out_what_an_entrant_has_not_played(tmp_path):
     assert "bayex (published)" in lines["branin"]
 
 
+@pytest.mark.long
 def test_the_command_prints_published_numbers_beside_those_of_a_plug_in(tmp_path, capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "250")
     arguments = ["exam", "boxes", "--agent", "exam_cases:Plain", "--agent", "random", "--seeds", "2"]
