@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import Annotated, Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
+from scipy.spatial.distance import cdist
 from scipy.stats import qmc
 
 from bandit_envs.basics.arguments import require
@@ -105,14 +106,12 @@ def refined(unit_surface: UnitSurface, pool: Pool, rng: np.random.Generator) -> 
 
 def distinct_best(pool: Pool, count: int) -> Floats:
     """Return the best candidates of a pool, no two within `APART` of each other, (m, d), m <= count."""
-    chosen: list[int] = []
-    for i in np.argsort(-pool.scores, kind="stable")[: 16 * count].tolist():
-        distance = np.abs(pool.unit[chosen] - pool.unit[i]).max(axis=1) if chosen else np.full(1, np.inf)
-        if distance.min() > APART:
-            chosen.append(i)
-        if len(chosen) == count:
-            break
-    return pool.unit[chosen]
+    best = pool.unit[np.argsort(-pool.scores, kind="stable")[: 16 * count]]
+    apart, left, chosen = cdist(best, best, "chebyshev") > APART, np.ones(len(best), dtype=bool), []
+    while left.any() and len(chosen) < count:
+        chosen.append(int(left.argmax()))
+        left &= apart[chosen[-1]]
+    return best[chosen]
 
 
 def around(centre: Floats, width: float, rng: np.random.Generator) -> Floats:

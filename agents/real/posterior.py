@@ -98,6 +98,7 @@ class BoxPosterior:
         self.scale = surrogate.scales(posterior.theta)
         self.amplitude = surrogate.amplitude(posterior.theta)
         self._played = surrogate.parameters.columns[posterior.seen.point] * self.scale  # (u, D)
+        self._norms = np.square(self._played).sum(axis=1)
         if earlier is not None:
             assert surrogate.earlier is not None
             self._seen_means = surrogate.earlier[posterior.seen.point]  # (u, J)
@@ -110,7 +111,7 @@ class BoxPosterior:
         return self.posterior.centre + self.posterior.alpha @ across
 
     def _square(self, points: Floats) -> Floats:
-        return squared_distances(self._played, points * self.scale)
+        return squared_distances(self._played, points * self.scale, self._norms)
 
     def at(self, points: Floats) -> MomentsAt:
         """Return what is known of points in [0, 1]^D, (n, D)."""
@@ -163,21 +164,24 @@ class ImprovementSurface:
 
     def __init__(self, on_box: BoxPosterior, best: float, low: Floats, span: Floats, noise: float = 0.0):
         self._on_box, self._best, self._low, self._span = on_box, best, low, span
-        self._noise = noise
+        self._noise, self._is_unit = noise, not low.any() and bool((span == 1.0).all())
 
     @property
     def rows(self) -> int:
         """Number of points whose covariances the std is computed from."""
         return len(self._on_box.posterior.seen.point)
 
+    def _unit(self, arms: Floats) -> Floats:
+        return arms if self._is_unit else (arms - self._low) / self._span
+
     def scores(self, arms: Floats) -> Floats:
         """Return scores, (n, d) -> (n,)."""
-        found = self._on_box.at((arms - self._low) / self._span)
+        found = self._on_box.at(self._unit(arms))
         return log_improvement(found.mean - self._best, found.variance, self._noise)
 
     def climb(self, arms: Floats) -> tuple[Floats, Floats]:
         """Return scores and slopes, (n, d) -> (n,) and (n, d)."""
-        points = (arms - self._low) / self._span
+        points = self._unit(arms)
         found = self._on_box.at(points)
         std = np.sqrt(found.variance)
         scores, in_gap, in_std = improvement_climbed(found.mean - self._best, std)
@@ -185,17 +189,18 @@ class ImprovementSurface:
         if self._noise:
             more, slope = log_augmentation(found.variance, self._noise)
             scores, in_variance = scores + more, in_variance + slope
-        return scores, self._on_box.slopes(points, found, in_gap, in_variance) / self._span
+        slopes = self._on_box.slopes(points, found, in_gap, in_variance)
+        return scores, slopes if self._is_unit else slopes / self._span
 
 
 class MeanSurface(ImprovementSurface):
     """The posterior mean of t on a box."""
 
     def scores(self, arms: Floats) -> Floats:
-        return self._on_box.at((arms - self._low) / self._span).mean
+        return self._on_box.at(self._unit(arms)).mean
 
     def climb(self, arms: Floats) -> tuple[Floats, Floats]:
-        points = (arms - self._low) / self._span
+        points = self._unit(arms)
         found = self._on_box.at(points)
         one = np.ones(len(points))
         return found.mean, self._on_box.slopes(points, found, one, 0.0 * one) / self._span

@@ -46,7 +46,8 @@ class Correlation(NamedTuple):
 
 def _root(square: Floats) -> Floats:
     """Return roots, at most `FAR`: smaller correlations are of no effect, but denormal and slow."""
-    return np.minimum(np.sqrt(square), FAR)
+    r = np.sqrt(square)
+    return np.minimum(r, FAR, out=r)
 
 
 def _matern52(square: Floats) -> Floats:
@@ -266,10 +267,10 @@ def _of_repeated(noise: float, seen: PointValues, weight: float) -> tuple[float,
     return float(loss), float((shape * weight * noise / total - 0.5 * weight).sum())
 
 
-def squared_distances(one: Floats, other: Floats) -> Floats:
-    """Return the squared distances of rows, (n, D) and (m, D) -> (n, m)."""
+def squared_distances(one: Floats, other: Floats, norms: Floats | None = None) -> Floats:
+    """Return the squared distances of rows, (n, D) and (m, D) -> (n, m); `norms` are those of `one`, (n,)."""
     found = one @ (-2.0 * other.T)
-    found += np.square(one).sum(axis=1)[:, None]
+    found += (np.square(one).sum(axis=1) if norms is None else norms)[:, None]
     found += np.square(other).sum(axis=1)
     return np.maximum(found, 0.0, out=found)
 

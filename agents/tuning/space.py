@@ -151,8 +151,10 @@ class Space:
 
     def snap(self, features: Floats) -> Floats:
         """Return features of the possible points nearest to points of [0, 1]^d, (n, d)."""
-        parts = zip(self.kinds.values(), np.split(features, self._ends, axis=1), strict=True)
-        return np.hstack([kind.snap(part) for kind, part in parts])
+        found = features.clip(0.0, 1.0)
+        for kind, columns in self._rounded:
+            found[:, columns] = kind.snap(features[:, columns])
+        return found
 
     def spread(self, number: int) -> list[Values]:
         """Return all points if they are at most `number`, else `number` Sobol points that cover the space."""
@@ -176,6 +178,13 @@ class Space:
         for _, kind, arguments in data:
             require_types(f"a {kind}", arguments, {each.name: Any for each in fields(kinds[kind])}, False)
         return cls(what, {name: kinds[kind](**arguments) for name, kind, arguments in data})
+
+    @cached_property
+    def _rounded(self) -> list[tuple[Any, slice]]:
+        """The parameters that are not continuous, each with its features."""
+        ends = [*self._ends.tolist(), self.dim]
+        parts = zip(self.kinds.values(), map(slice, [0, *ends[:-1]], ends), strict=True)
+        return [(kind, columns) for kind, columns in parts if kind.levels is not None]
 
     @cached_property
     def _ends(self) -> Ints:
