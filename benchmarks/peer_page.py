@@ -148,8 +148,8 @@ for the best point of a box.
 mathematics, without classes, checks and feedback records: microseconds a round of act and update, of the
 loop, their ratio, the step of the environment, and the share of rounds with the same arm (a Thompson loop
 draws other samples). Lines of 64 trials are a trial's share. Processors differ in what Python costs beside
-numpy: numbers are the least and the largest of those measured, whose tables lie in `docs/results/step` (that of
-`amd-epyc` is of the code of 27 November 2026).
+numpy: numbers are the least and the largest of those measured, whose tables lie in `docs/results/step` (that
+of `amd-epyc` is of the code of 27 November 2026).
 
 ```{{csv-table}}
 :file: results/step.csv
