@@ -12,6 +12,8 @@ import sys
 import tomllib
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from players import FirstArm
 from slow_runs import held_elsewhere
@@ -247,6 +249,13 @@ def swap(store, study):
     return [first, second]
 
 
+def stranger(store, study):
+    """A Parquet file of somebody else."""
+    path = store.path(next(study.cells()))
+    pq.write_table(pa.table({"a": [1]}), path)
+    return [path]
+
+
 def evaluated(store, study):
     """What Result.save writes, of no cell."""
     path = store.path(next(study.cells()))
@@ -284,7 +293,7 @@ def pipe(store, study):
     return [path]
 
 
-UNFIT = (swap, evaluated, cut_off, resown, not_finite, *((pipe,) if hasattr(os, "mkfifo") else ()))
+UNFIT = (swap, stranger, evaluated, cut_off, resown, not_finite, *((pipe,) if hasattr(os, "mkfifo") else ()))
 
 
 @pytest.mark.long
