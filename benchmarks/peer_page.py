@@ -147,9 +147,10 @@ for the best point of a box.
 `python benchmarks/step.py --write` plays a trial in this package and in a bare numpy loop of the same
 mathematics, without classes, checks and feedback records: microseconds a round of act and update, of the
 loop, their ratio, the step of the environment, and the share of rounds with the same arm (a Thompson loop
-draws other samples). Lines of 64 trials are a trial's share. Processors differ in what Python costs beside
-numpy: numbers are the least and the largest of those measured, whose tables lie in `docs/results/step` (that
-of `amd-epyc` is of the code of 27 November 2026).
+draws other samples). Lines of 64 trials are a trial's share. Machines differ in what Python costs beside
+numpy: numbers are the least and the largest of the two that were measured, whose tables lie in
+`docs/results/step` (that of `amd-epyc` is of the code of 27 November 2026, and does not name the model of its
+processor).
 
 ```{{csv-table}}
 :file: results/step.csv
@@ -216,7 +217,7 @@ at most the difference of the two loops. It is left out, because last bits would
 and what it keeps, in a process whose bare loop is in the first line; other processes ran beside it. The
 posterior, a Cholesky factor of 8 n^2 bytes, is made anew for each question; a kernel is learnt from the
 latest 200 results, more rarely the more there are. The bound set for a question in six dimensions after 100
-results was 5 ms on a machine whose bare loop takes 16 us; in that unit the table has 5.4 ms: it is not met.
+results was 5 ms on a machine whose bare loop takes 16 us; in that unit the table has 5.2 ms: it is not met.
 
 ```{{csv-table}}
 :file: results/tuner.csv

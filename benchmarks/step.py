@@ -10,8 +10,8 @@ see the same rewards: `same` is the share of rounds in which they play the same 
 other samples, but for the line that says so). `step` is the environment's. Lines of many trials are times a
 trial and round, beside a loop of as many trials at once.
 
-Machines differ in what Python costs beside a loop of numpy: `--write` stores a table of this processor, and
-the page shows the least and the largest of all that were measured.
+Machines differ in what Python costs beside a loop of numpy: `--write` stores a table of this one, and the
+page shows the least and the largest of all that were measured.
 """
 
 from __future__ import annotations
@@ -205,7 +205,7 @@ def measure_batch(label: str, case: Case, rounds: int, repeats: int) -> list[str
 
 
 def processor() -> str:
-    """Return a name for a file of this processor: what it calls itself, with family and model on Linux."""
+    """Return what the processor calls itself, with family and model on Linux, for a file's name."""
     facts, told = platform.processor() or platform.machine(), Path("/proc/cpuinfo")
     if told.exists():
         known = dict(re.findall(r"^(.*?)\s*:\s*(.*)$", told.read_text().partition("\n\n")[0], re.MULTILINE))
@@ -216,21 +216,20 @@ def processor() -> str:
 
 def merged(tables: list[list[list[str]]]) -> list[list[str]]:
     """Return a row a case, with the least and the largest number of each column over the machines."""
-    found = []
-    for first in tables[0]:
-        rows = [row for table in tables for row in table if row[0] == first[0]]
-        found.append([first[0], *map(ranged, *(row[1:] for row in rows))])
-    return found
+    rows: dict[str, list[list[str]]] = {}
+    for label, *numbers in (row for table in tables for row in table):
+        rows.setdefault(label, []).append(numbers)
+    return [[label, *map(ranged, *each)] for label, each in rows.items()]
 
 
 def ranged(*numbers: str) -> str:
-    """Return "least to largest" of numbers as they are written, of empty ones none."""
-    least, largest = (pick(numbers, key=lambda text: float(text.rstrip("%") or 0)) for pick in (min, max))
-    return least if least == largest else f"{least} to {largest}"
+    """Return "least to largest" of numbers as they are written; empty ones are none."""
+    known = sorted((each for each in numbers if each), key=lambda text: float(text.rstrip("%")))
+    return " to ".join(dict.fromkeys([*known[:1], *known[-1:]]))
 
 
 def stored_tables() -> list[list[list[str]]]:
-    """Return the rows of each processor's table, without their headers."""
+    """Return the rows of each machine's table, without their headers."""
     files = sorted((DOCS / "results" / "step").glob("*.csv"))
     return [list(csv.reader(each.read_text(encoding="utf-8").splitlines()))[1:] for each in files]
 

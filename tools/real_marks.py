@@ -15,6 +15,7 @@ import dataclasses
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -59,6 +60,7 @@ def errors() -> dict[str, float]:
     return {name: float(loss.std(ddof=1) / len(loss) ** 0.5) for name, loss in found.items()}
 
 
+@cache
 def losses_of(trials: int | None = None, archive: Path = ARCHIVE) -> dict[str, dict[str, Any]]:
     """Return {task: {agent: losses}}, (n,) each, likewise."""
     found = {}

@@ -164,7 +164,7 @@ class ImprovementSurface:
 
     def __init__(self, on_box: BoxPosterior, best: float, low: Floats, span: Floats, noise: float = 0.0):
         self._on_box, self._best, self._low, self._span = on_box, best, low, span
-        self._noise, self._is_unit = noise, not low.any() and bool((span == 1.0).all())
+        self._noise = noise
 
     @property
     def rows(self) -> int:
@@ -172,7 +172,7 @@ class ImprovementSurface:
         return len(self._on_box.posterior.seen.point)
 
     def _unit(self, arms: Floats) -> Floats:
-        return arms if self._is_unit else (arms - self._low) / self._span
+        return (arms - self._low) / self._span
 
     def scores(self, arms: Floats) -> Floats:
         """Return scores, (n, d) -> (n,)."""
@@ -189,8 +189,7 @@ class ImprovementSurface:
         if self._noise:
             more, slope = log_augmentation(found.variance, self._noise)
             scores, in_variance = scores + more, in_variance + slope
-        slopes = self._on_box.slopes(points, found, in_gap, in_variance)
-        return scores, slopes if self._is_unit else slopes / self._span
+        return scores, self._on_box.slopes(points, found, in_gap, in_variance) / self._span
 
 
 class MeanSurface(ImprovementSurface):

@@ -94,8 +94,7 @@ class RoundedSurface:
         # Where points tried alone are closed, what the search ends at is judged by `survey`.
         judged = not self.feasibility.open_but_tried
         scores = self.feasibility.closed(self.space.snap(unit), found[0]) if judged else found[0]
-        free = self.feasibility.free(unit)
-        return scores, found[1] if free is None else found[1] * free
+        return scores, found[1] * self.feasibility.free(unit)
 
 
 def in_ranges(unit_surface: UnitSurface, space: Space) -> UnitSurface:

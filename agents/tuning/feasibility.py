@@ -169,12 +169,10 @@ class FeasibilityFilter:
             return parameters
         return self.space.values(self.nearest(self.space.features(parameters)))  # type: ignore[arg-type]
 
-    def free(self, arms: Floats) -> Bools | None:
-        """Return which features may be changed a little, (n, d) or (d,); None for all of them."""
+    def free(self, arms: Floats) -> Bools:
+        """Return which features may be changed a little, (n, d), or (d,) where all points are alike."""
         free = self.space.continuous
-        if self._only is not None:
-            return free & self._only.placed(arms)[1]
-        return None if free.all() else free
+        return free if self._only is None else free & self._only.placed(arms)[1]
 
     def listed(self, arms: Floats) -> Floats:
         """Return points of each entry of what is available, (n, d) -> (k, d); none where everything is."""

@@ -147,7 +147,7 @@ class SplitFunction:
 
     def __init__(self, function: Callable[[Floats], tuple[float, Floats]]):
         self._function = function
-        self._found: tuple[Floats, Floats] | None = None  # the latest point, (d,), and the slopes there
+        self._found: tuple[Any, Floats] = np.nan, np.empty(0)  # the latest point, (d,), and the slopes there
 
     def value(self, x: Floats) -> float:
         """Return the value."""
@@ -157,9 +157,8 @@ class SplitFunction:
 
     def slopes(self, x: Floats) -> Floats:
         """Return the slopes, (d,), which are known at the latest point."""
-        if self._found is None or not (x == self._found[0]).all():
+        if not (x == self._found[0]).all():
             self.value(x)
-        assert self._found is not None
         return self._found[1]
 
 

@@ -37,6 +37,14 @@ def test_the_page_on_clusters_says_how_fast_two_workers_are():
     assert not unsaid([said], "cluster.md")
 
 
+def test_the_page_on_speed_says_what_a_question_takes_where_a_bare_loop_takes_16_us():
+    bare, *rest = (list(row.values()) for row in table("tuner"))
+    (question,) = (float(row[1]) for row in rest if row[0] == "6, 100, 0")
+    scaled = question * 16.0 / float(re.findall(r"[\d.]+", bare[0])[0])
+    assert (scaled > 5.0) is ("it is not met" in prose("performance.md"))
+    assert not unsaid([f"takes 16 us; in that unit the table has {scaled:.1f} ms"], "performance.md")
+
+
 def test_the_page_of_vain_attempts_says_what_the_page_on_real_tasks_says():
     today = read_cells(STORED / "real-tasks" / "today.csv")
     parts = {f"{family}, {half}": rest for family, half, *rest in today}
