@@ -1,4 +1,4 @@
-"""When an agent begins anew: its values have changed, or a search for the best point brings no gain.
+"""When an agent begins anew: its values have changed, or a search for the best point expects no gain.
 
 Changes are found by cumulative sums of how much better "anything" predicts a value than the model does. A
 value z in the model's unit is compared under N(0, a + 0.3), which knows nothing of its arm, and under
@@ -54,12 +54,13 @@ class ChangeSums:
         return True
 
 
-STALLED = 10  # values without a gain
 GAIN = 1e-4  # of the values' std: a smaller one is none
-SETTLED, SETTLED_EACH = 22, 3  # values before a search on a box can be stuck: so many, and more a dimension
+SURE = -9.0  # log EI, in the unit of the values, of a point of which the model expects nothing
+SURE_OF = 2  # such points in a row, one under each transform, after which a search on a box is stuck
 NEAR = 0.05  # of each side of a box: a best value so close to an earlier search's best is of the same peak
 RETURNED, RETURNED_EACH = 5, 3  # values before a search can be known to climb that peak, and more a dimension
-RANDOM_EVERY = 3  # of the points asked for on a set while nothing is gained
+STALLED = 10  # values without a gain on a set
+RANDOM_EVERY = 3  # of the points asked for from then on
 
 
 class Peak(NamedTuple):
@@ -76,10 +77,17 @@ class Gains:
         self.since, self.peaks = since, list(peaks)
         self.flat, self.best = 0, Peak(-math.inf, None)
         self._values: list[float] = []
+        self._sure = 0  # latest points of which the model expected nothing
 
-    def add(self, value: float, point: Floats | None) -> None:
-        """Take a value, and where it was found on a box."""
+    def add(self, value: float, point: Floats | None, expected: float | None = None) -> None:
+        """Take a value, and where it was found on a box.
+
+        Args:
+            expected: log EI of the point before; None where no model chose it.
+        """
         self._values.append(value)
+        if expected is not None:
+            self._sure = self._sure + 1 if expected < SURE else 0
         self.flat = 0 if value > self.best.value + self._least_gain else self.flat + 1
         self.best = max(self.best, Peak(value, point), key=lambda peak: peak.value)
 
@@ -89,9 +97,8 @@ class Gains:
 
     def stuck(self, dim: int) -> bool:
         """Return True where a search on a box of so many dimensions should begin anew."""
-        known = len(self._values)
-        settled = self.flat >= STALLED and known >= SETTLED + SETTLED_EACH * dim
-        return settled or (known >= RETURNED + RETURNED_EACH * dim and any(map(self._climbs, self.peaks)))
+        fresh = len(self._values) < RETURNED + RETURNED_EACH * dim
+        return self._sure >= SURE_OF or (not fresh and any(map(self._climbs, self.peaks)))
 
     def _climbs(self, peak: Peak) -> bool:
         """Return whether this search comes to a peak that an earlier one found, and gains nothing there."""

@@ -28,7 +28,7 @@ from ..kernels.visited import Visited
 from ..model.choice import Recommendation, argmax_with_ties, arms_among, arms_of, offered_in
 from ..options import one_seed, require_reset
 from .anew import Gains
-from .choice import FIRST
+from .choice import FIRST, first_of_exact
 from .earlier import EarlierTasks, sides
 from .learner import NotedLearner
 from .posterior import (
@@ -61,6 +61,7 @@ class ImprovingAgent(Resumable, ChoosingAgent):
 
     def __init__(self, setting: Setting, search: Any = None, earlier: EarlierTasks | None = None):
         self.setting, self.exact = setting, setting.noise_std == 0.0
+        self._first = first_of_exact(setting.dim) if self.exact and setting.continuous else FIRST
         self._search = make_search(search) if setting.continuous else None
         self._low, self._span = sides(setting)
         self._earlier = earlier
@@ -86,6 +87,7 @@ class ImprovingAgent(Resumable, ChoosingAgent):
         self._tried: set[int] = set()
         self.record = self.whole = PointRecord(1)  # of this search, and of all
         self._gains = Gains(self.round)
+        self._modelled: set[int] = set()  # rounds of this search in which a model chose
 
     def act(self, observation: Floats) -> Any:
         require_reset(self.round >= 0)
@@ -97,11 +99,12 @@ class ImprovingAgent(Resumable, ChoosingAgent):
 
     def _learn(self) -> NotedLearner | None:
         """Return the learner of this round, None while points are chosen at random."""
-        if self.round - self._gains.since < FIRST or not self.record.count:
+        if self.round - self._gains.since < self._first or not self.record.count:
             return None
         if self.exact and not self.setting.continuous and self._gains.at_random:
             return None
         learner = self.learners[self.round % 2]
+        self._modelled.add(self.round)
         return self._informed(learner, self.record, self.record.count)
 
     def _informed(self, learner: NotedLearner, record: PointRecord, count: int) -> NotedLearner:
@@ -206,15 +209,36 @@ class ImprovingAgent(Resumable, ChoosingAgent):
             self.whole.add(play)
             if play.round < self._gains.since:
                 return
+        if not (self.exact and self.setting.continuous):
+            self.record.add(play)
+            self._gains.add(play.values[0], None)
+            return
+        point = self._unit(self._visited.features[play.point])
+        expected = self._expected(point, play.round)
         self.record.add(play)
-        on_box = self.setting.continuous
-        self._gains.add(play.values[0], self._unit(self._visited.features[play.point]) if on_box else None)
-        if self.exact and on_box and self._gains.stuck(self.setting.dim):
+        self._gains.add(play.values[0], point, expected)
+        if self._gains.stuck(self.setting.dim):
             self.whole = deepcopy(self.record) if self.whole is self.record else self.whole
             peaks = [*self._gains.peaks, self._gains.best]
-            self.record, self._gains = PointRecord(1), Gains(self.round, peaks)
+            self.record, self._gains, self._modelled = PointRecord(1), Gains(self.round, peaks), set()
             for learner in self.learners:
                 learner.restart(0)
+
+    def _expected(self, point: Floats, round_: int) -> float | None:
+        """Return log EI of a point, (d,), by the learner of a round; None if no model of this search chose.
+
+        It is noted as fits are, so that a replay need not factorise, nor comes to another end by a last bit.
+        """
+        if round_ not in self._modelled:
+            return None
+
+        def found() -> list[float]:
+            posterior = self._informed(self.learners[round_ % 2], self.record, 0).posterior
+            at = BoxPosterior(posterior, self._earlier).at(point[None])
+            return log_improvement(at.mean - best_mean(posterior), at.variance, 0.0).tolist()
+
+        expected = self.found.find(found, 1)
+        return None if expected is None else expected[0]
 
     def drop(self, rounds: Ints) -> None:
         rounds = np.atleast_1d(np.asarray(rounds, dtype=np.int64))

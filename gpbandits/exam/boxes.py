@@ -9,7 +9,7 @@ import numpy as np
 
 from agents.tuning import Linear
 from bandit_envs.basics.types import Floats
-from bandit_envs.problems.benchmarks import hartmann6_values
+from bandit_envs.problems.benchmarks import ackley_values, hartmann3_values, hartmann6_values
 from gpbandits.exam.entrants import Entrant, generator
 from gpbandits.exam.part import Milestone, Published
 from gpbandits.exam.played import PlayedPart
@@ -33,6 +33,28 @@ def gardner(x: Floats) -> float:
     return float(np.cos(2 * x[0]) * np.cos(x[1]) + np.sin(x[0]))
 
 
+def levy(x: Floats) -> float:
+    """Return Levy's function, w = 1 + (x - 1) / 4; its least value is 0 at x = 1."""
+    w = 1.0 + (x - 1.0) / 4.0
+    inner = (w[:-1] - 1.0) ** 2 * (1.0 + 10.0 * np.sin(np.pi * w[:-1] + 1.0) ** 2)
+    last = (w[-1] - 1.0) ** 2 * (1.0 + np.sin(2.0 * np.pi * w[-1]) ** 2)
+    return float(np.sin(np.pi * w[0]) ** 2 + inner.sum() + last)
+
+
+def rosenbrock(x: Floats) -> float:
+    """Return sum_i 100 (x_{i+1} - x_i^2)^2 + (1 - x_i)^2; its least value is 0 at x = 1."""
+    return float((100.0 * (x[1:] - x[:-1] ** 2) ** 2 + (1.0 - x[:-1]) ** 2).sum())
+
+
+_PEAKS = np.array([[4, 1, 8, 6, 3, 2, 5, 8, 6, 7], [4, 1, 8, 6, 7, 9, 3, 1, 2, 3.6]] * 2).T
+_WIDTHS = np.array([1, 2, 2, 4, 4, 6, 3, 7, 5, 5]) / 10.0
+
+
+def shekel(x: Floats) -> float:
+    """Return -sum_i 1 / (|x - a_i|^2 + b_i), ten narrow peaks; its least value is -10.5364 near x = 4."""
+    return -float((1.0 / (((x - _PEAKS) ** 2).sum(axis=1) + _WIDTHS)).sum())
+
+
 class BoxTask(NamedTuple):
     """A function on a box, to be minimised."""
 
@@ -45,16 +67,24 @@ class BoxTask(NamedTuple):
     largest: float = np.inf  # regret while nothing feasible was asked for
 
 
+_UNIT = ((0.0, 1.0),)
 _BRANIN = ((-5.0, 10.0), (0.0, 15.0))
 TASKS: Mapping[str, BoxTask] = {
     "branin": BoxTask(branin, _BRANIN, 0.39788735772973816),
     "branin-5": BoxTask(branin, _BRANIN, 0.39788735772973816, first=5, questions=20),
-    "hartmann-6": BoxTask(hartmann, ((0.0, 1.0),) * 6, -3.322368011415511, questions=120),
+    "hartmann-6": BoxTask(hartmann, _UNIT * 6, -3.322368011415511, questions=120),
     "gardner": BoxTask(
         *(gardner, ((0.0, 6.0), (0.0, 6.0)), -2.0, 6, 12),
         cost=lambda x: float(np.cos(x[0]) * np.cos(x[1]) - np.sin(x[0]) * np.sin(x[1]) - 0.5),
         largest=4.0,
     ),
+    "hartmann-3": BoxTask(
+        lambda x: -float(hartmann3_values(x[None])[0]), _UNIT * 3, -3.862779787332663, questions=60
+    ),
+    "ackley-4": BoxTask(lambda x: -float(ackley_values(x[None])[0]), _UNIT * 4, 0.0, questions=80),
+    "levy-5": BoxTask(levy, ((-10.0, 10.0),) * 5, 0.0, questions=100),
+    "rosenbrock-4": BoxTask(rosenbrock, ((-2.0, 2.0),) * 4, 0.0, questions=80),
+    "shekel-4": BoxTask(shekel, ((0.0, 10.0),) * 4, -10.536443153483528, questions=100),
 }
 PUBLISHED: Mapping[Milestone, dict[str, Published]] = {
     Milestone("Branin, 5 random + 20, worst", 20, "worst", ("branin-5",)): {"trieste, EI": Published(0.27)},
@@ -66,6 +96,11 @@ PUBLISHED: Mapping[Milestone, dict[str, Published]] = {
     },
     Milestone("Hartmann 6 at 120, share within .01", 120, "share within", ("hartmann-6",), 0.01): {},
     Milestone("Gardner, 6 random + 12, worst", 12, "worst", ("gardner",)): {"trieste, CEI": Published(0.01)},
+    Milestone("Hartmann 3 at 60, mean", 60, "mean", ("hartmann-3",)): {},
+    Milestone("Ackley 4 at 80, mean", 80, "mean", ("ackley-4",)): {},
+    Milestone("Levy 5 at 100, mean", 100, "mean", ("levy-5",)): {},
+    Milestone("Rosenbrock 4 at 80, mean", 80, "mean", ("rosenbrock-4",)): {},
+    Milestone("Shekel 4 at 100, mean", 100, "mean", ("shekel-4",)): {},
 }
 
 

@@ -307,6 +307,20 @@ def test_the_page_says_what_one_table_of_hpo_b_takes_from_the_mean():
     assert not unsaid(["{:.4f}, {:.4f} and {:.4f}".format(*means)], "exam.md")
 
 
+def test_the_page_says_where_searches_on_boxes_end():
+    part = PLAYED["boxes"]
+
+    def ends(task):
+        at = part.kept.index(part.questions(task))
+        return np.array(
+            [row.values[at] for row in whole(part)[0] if (row.entrant, row.task) == ("tuner", task)]
+        )
+
+    second, found = np.isclose(ends("hartmann-6"), 0.1192, atol=1e-4), ends("shekel-4") < 0.01
+    said = [f"{each.sum()} of {len(each)} seeds" for each in (second, found)]
+    assert not missing(said, source("exam.md"))
+
+
 def test_marks_of_the_exam_are_reached_where_the_page_says_so():
     def mean(name, question):
         rows, at = whole(PLAYED[name])[0], list(PLAYED[name].kept).index(question)

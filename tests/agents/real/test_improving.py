@@ -7,7 +7,7 @@ from scipy.special import ndtri
 
 import agents
 from agents import Tuner
-from agents.real.anew import NEAR, RETURNED, RETURNED_EACH, SETTLED, SETTLED_EACH, Gains, Peak
+from agents.real.anew import NEAR, RETURNED, RETURNED_EACH, SURE, SURE_OF, Gains, Peak
 from agents.real.posterior import (
     BoxPosterior,
     ImprovementSurface,
@@ -173,25 +173,45 @@ def test_a_batch_of_trials_plays_as_its_trials_alone(env_id):
         np.testing.assert_array_equal(single[0], together[i])
 
 
-def test_later_searches_are_told_the_peaks_of_earlier_ones():
-    setting = Setting(low=np.zeros(1), high=np.ones(1), horizon=80, noise_std=0.0)
+def test_a_search_on_a_box_is_stuck_once_its_models_expect_nothing_in_turn():
+    gains, point = Gains(0), np.zeros(6)
+    for expected in (None, SURE - 1.0, SURE + 1.0, *[SURE - 1.0] * (SURE_OF - 1), None):  # some were given
+        gains.add(0.0, point, expected)
+        assert not gains.stuck(6)
+    gains.add(0.0, point, SURE - 1.0)
+    assert gains.stuck(6)
+
+
+def test_a_search_that_gains_nothing_goes_on_while_its_model_expects_something():
+    setting = Setting(low=np.zeros(3), high=np.ones(3), horizon=60, noise_std=0.0)
     agent = agents.make("gp-agent", setting, goal="best")
-    counts: list[int] = []  # values of the search, at each play
+    rng = np.random.default_rng(0)
+    found = play(agent, lambda x: 1.0 if len(agent.record.seen(0).point) == 6 else float(rng.random()), 60)
+    assert max(value for _, value in found[7:]) < 1.0  # no gain in 50 values
+    assert agent.record is agent.whole
 
-    def value(x: np.ndarray) -> float:
-        counts.append(agent.record.count)
-        return -((x[0] - 0.3) ** 2)
 
-    play(agent, value, 75)
-    ends = [counts[i - 1] + 1 for i in range(1, len(counts)) if counts[i] < counts[i - 1]]
-    assert ends[0] >= SETTLED + SETTLED_EACH  # it waits for gains
-    assert min(ends[1:]) < SETTLED + SETTLED_EACH  # it has been there
+def test_a_question_for_advice_does_not_end_a_search():
+    setting = Setting(low=np.zeros(1), high=np.ones(1), horizon=70, noise_std=0.0)
+
+    def actions(advised: bool) -> list[float]:
+        agent = agents.make("gp-agent", setting, goal="best")
+        agent.reset(0)
+        for t in range(40):
+            action = agent.act(np.zeros(1))
+            if advised:
+                agent.recommend()
+            value = -((agent.setting.to_point(action)[0] - 0.3) ** 2)
+            agent.update(np.zeros(1), action, value, at_once(t, value))
+        assert agent.record is not agent.whole
+        return agent.whole.seen(0).mean.tolist()
+
+    assert actions(advised=True) == actions(advised=False)
 
 
 def test_a_search_that_climbs_a_known_peak_again_begins_anew_at_once():
     dim, at = 2, np.array([0.4, 0.7])
     fresh = RETURNED + RETURNED_EACH * dim
-    assert fresh < SETTLED + SETTLED_EACH * dim
     known = Peak(1.0, at)
     elsewhere = at + np.array([0.0, 1.5 * NEAR])
 
