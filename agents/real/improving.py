@@ -8,7 +8,7 @@ chosen and why.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from copy import deepcopy
 from typing import Any
@@ -87,15 +87,30 @@ class ImprovingAgent(Resumable, ChoosingAgent):
         self._tried: set[int] = set()
         self.record = self.whole = PointRecord(1)  # of this search, and of all
         self._gains = Gains(self.round)
-        self._modelled: set[int] = set()  # rounds of this search in which a model chose
+        self._expected: dict[
+            int, float
+        ] = {}  # log EI of points of this search, by round, until they are known
 
     def act(self, observation: Floats) -> Any:
         require_reset(self.round >= 0)
         learner = self._learn()
-        (rng,) = self.streams.of_round("search", self.round)
         if self.setting.continuous:
-            return self.setting.to_action(self._searched(learner, rng))
-        return self._chosen(learner, rng)
+            point, expected = self._searched(learner)
+            self._expect(learner, lambda: expected)
+            return self.setting.to_action(point)
+        return self._chosen(learner, self._rng)
+
+    @property
+    def _rng(self) -> np.random.Generator:
+        return self.streams.of_round("search", self.round)[0]
+
+    def _expect(self, learner: NotedLearner | None, search: Callable[[], float]) -> None:
+        """Note log EI of this round's point, as fits are noted: a replay need not search, nor differs."""
+        if learner is None or not self.exact:
+            return
+        found = self.found.find(lambda: [search()], 1)
+        if found is not None:
+            self._expected[self.round] = found[0]
 
     def _learn(self) -> NotedLearner | None:
         """Return the learner of this round, None while points are chosen at random."""
@@ -104,7 +119,6 @@ class ImprovingAgent(Resumable, ChoosingAgent):
         if self.exact and not self.setting.continuous and self._gains.at_random:
             return None
         learner = self.learners[self.round % 2]
-        self._modelled.add(self.round)
         return self._informed(learner, self.record, self.record.count)
 
     def _informed(self, learner: NotedLearner, record: PointRecord, count: int) -> NotedLearner:
@@ -140,24 +154,26 @@ class ImprovingAgent(Resumable, ChoosingAgent):
         scores = score([posterior.at(arms, pending)], arms)
         return int(arms[argmax_with_ties(scores[None], TIE, rng.random(1))[0]])
 
-    def _searched(self, learner: NotedLearner | None, rng: np.random.Generator) -> Floats:
-        """Return a point of the box, (d,)."""
+    def _searched(self, learner: NotedLearner | None) -> tuple[Floats, float]:
+        """Return a point of the box, (d,), and its score: log EI where a model chooses."""
         if learner is None and (columns := self._likely) is not None:
             likely = self._low + self._span * columns
-            return self._searched_on(NearSurface(likely, self._span), rng, likely[None])
+            return self._searched_on(NearSurface(likely, self._span), likely[None])
         if learner is None:
-            return self._searched_on(LevelSurface(), rng)
+            return self._searched_on(LevelSurface())
         posterior = learner.posterior
         on_box = BoxPosterior(with_pending(posterior, self.book.pending().point), self._earlier)
         best, noise = best_mean(posterior), self._noise(posterior)
         surface = ImprovementSurface(on_box, best, self._low, self._span, noise)
-        return self._searched_on(surface, rng, self._anchors(posterior))
+        return self._searched_on(surface, self._anchors(posterior))
 
-    def _searched_on(self, surface: Any, rng: np.random.Generator, anchors: Floats | None = None) -> Floats:
+    def _searched_on(self, surface: Any, anchors: Floats | None = None) -> tuple[Floats, float]:
         assert self._search is not None
         anchors = np.empty((0, self.setting.dim)) if anchors is None else anchors
+        rng = self._rng
         pool = self._search(UnitSurface.of(surface, self.setting, anchors), rng)
-        return pool.arms[argmax_with_ties(pool.scores[None], TIE * surface.unit, rng.random(1))[0]]
+        chosen = argmax_with_ties(pool.scores[None], TIE * surface.unit, rng.random(1))[0]
+        return pool.arms[chosen], float(pool.scores[chosen])
 
     def _anchors(self, posterior: SurrogatePosterior) -> Floats:
         """Return the points seen, best first, (u, d)."""
@@ -213,32 +229,15 @@ class ImprovingAgent(Resumable, ChoosingAgent):
             self.record.add(play)
             self._gains.add(play.values[0], None)
             return
-        point = self._unit(self._visited.features[play.point])
-        expected = self._expected(point, play.round)
         self.record.add(play)
-        self._gains.add(play.values[0], point, expected)
+        point = self._unit(self._visited.features[play.point])
+        self._gains.add(play.values[0], point, self._expected.pop(play.round, None))
         if self._gains.stuck(self.setting.dim):
             self.whole = deepcopy(self.record) if self.whole is self.record else self.whole
             peaks = [*self._gains.peaks, self._gains.best]
-            self.record, self._gains, self._modelled = PointRecord(1), Gains(self.round, peaks), set()
+            self.record, self._gains, self._expected = PointRecord(1), Gains(self.round, peaks), {}
             for learner in self.learners:
                 learner.restart(0)
-
-    def _expected(self, point: Floats, round_: int) -> float | None:
-        """Return log EI of a point, (d,), by the learner of a round; None if no model of this search chose.
-
-        It is noted as fits are, so that a replay need not factorise, nor comes to another end by a last bit.
-        """
-        if round_ not in self._modelled:
-            return None
-
-        def found() -> list[float]:
-            posterior = self._informed(self.learners[round_ % 2], self.record, 0).posterior
-            at = BoxPosterior(posterior, self._earlier).at(point[None])
-            return log_improvement(at.mean - best_mean(posterior), at.variance, 0.0).tolist()
-
-        expected = self.found.find(found, 1)
-        return None if expected is None else expected[0]
 
     def drop(self, rounds: Ints) -> None:
         rounds = np.atleast_1d(np.asarray(rounds, dtype=np.int64))
@@ -261,12 +260,11 @@ class ImprovingAgent(Resumable, ChoosingAgent):
 
     def _largest_mean(self, learner: NotedLearner | None) -> Floats:
         """Return the point of the box that a search for the largest posterior mean finds, (d,)."""
-        (rng,) = self.streams.of_round("search", self.round)
         if learner is None:
-            return self._searched_on(LevelSurface(), rng)
+            return self._searched_on(LevelSurface())[0]
         on_box = BoxPosterior(learner.posterior, self._earlier)
         surface = MeanSurface(on_box, 0.0, self._low, self._span)
-        return self._searched_on(surface, rng, self._anchors(learner.posterior))
+        return self._searched_on(surface, self._anchors(learner.posterior))[0]
 
     def _moments(self, learner: NotedLearner | None, points: Any) -> tuple[Floats, Floats]:
         """Return mean and std of the value at arms, (n,), or points of the box, (n, d), in its unit."""
@@ -283,12 +281,14 @@ class ImprovingAgent(Resumable, ChoosingAgent):
 
     @property
     def leaves_traces(self) -> bool:
-        """False: `act` changes what it learns alone."""
+        """False: `act` changes what it learns and expects alone."""
         return False
 
     def skip(self) -> None:
-        """Stand in for a call of `act`: learn what is due."""
-        self._learn()
+        """Stand in for a call of `act`: learn what is due, and note what the point is expected to gain."""
+        learner = self._learn()
+        if self.setting.continuous:
+            self._expect(learner, lambda: self._searched(learner)[1])
 
     def notes(self) -> dict[str, Any]:
         return {"found": self.found}

@@ -118,6 +118,11 @@ class TunerPlan(Checked):
         return self.agent == self._default() != BEST and not self.clocked
 
     @property
+    def begins_anew(self) -> bool:
+        """True where the search of a box may begin anew, see `agents.real.choice`."""
+        return self.agent == BEST and self.noise_std == 0.0
+
+    @property
     def avoids_running(self) -> bool:
         """True for the default agent, which never asks for an experiment that is already running."""
         return self.agent == self._default()

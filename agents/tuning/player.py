@@ -24,6 +24,7 @@ from .plan import TunerPlan
 from .scale import Scale
 from .space import Values, without_time
 
+SCALED = 16  # values that tell a scale
 QUANTILE = 1.959963984540054  # of the standard normal law, at 97.5 %
 
 
@@ -84,10 +85,12 @@ class TunerPlayer:
         That is when a round is not in the decision set, when the number of values has doubled since the
         scale was estimated, or at the first value that determines the scale: those before were equal, or
         costs 0. Because of the doubling agents observe a history about twice in total, however long it is.
+        An agent that begins searches anew would forget them: its scale stays once `SCALED` values tell it.
         """
         fresh = rounds[self.known :]
         arrivals = [arrival for each in fresh for arrival in each.arrivals]
-        doubled = self.arrived + len(arrivals) >= max(1, 2 * self.num_scaled)
+        kept = self.plan.begins_anew and self.decision_set.setting.continuous and self.num_scaled >= SCALED
+        doubled = not kept and self.arrived + len(arrivals) >= max(1, 2 * self.num_scaled)
         differ = self.equal is not None and any(each.value != self.equal for each in arrivals)
         costs = self._costs(arrivals)
         if self.plan.standardise and (doubled or differ or (self.costless & (costs != 0.0)).any()):

@@ -6,7 +6,7 @@ from players import at_once
 from scipy.special import ndtri
 
 import agents
-from agents import Tuner
+from agents import Linear, Tuner
 from agents.real.anew import NEAR, RETURNED, RETURNED_EACH, SURE, SURE_OF, Gains, Peak
 from agents.real.posterior import (
     BoxPosterior,
@@ -20,6 +20,7 @@ from agents.real.posterior import (
 from agents.real.priors import Parameters, exact_prior, usual_prior
 from agents.real.surrogate import PointValues, Surrogate
 from agents.real.values import HalfRank
+from bandit_envs.problem.feedback import delivery
 from bandit_envs.problem.setting import Setting
 from gpbandits import evaluate
 
@@ -189,6 +190,54 @@ def test_a_search_that_gains_nothing_goes_on_while_its_model_expects_something()
     found = play(agent, lambda x: 1.0 if len(agent.record.seen(0).point) == 6 else float(rng.random()), 60)
     assert max(value for _, value in found[7:]) < 1.0  # no gain in 50 values
     assert agent.record is agent.whole
+
+
+def test_a_search_in_batches_ends_only_where_its_model_expected_nothing_when_it_asked(monkeypatch):
+    told: list[tuple[float | None, bool]] = []  # what was expected of a value, and whether it ended a search
+    stuck, add = Gains.stuck, Gains.add
+
+    def noted(self, value, point, expected=None):
+        told.append((expected, False))
+        add(self, value, point, expected)
+
+    def ended(self, dim):
+        told[-1] = told[-1][0], stuck(self, dim)
+        return told[-1][1]
+
+    monkeypatch.setattr(Gains, "add", noted)
+    monkeypatch.setattr(Gains, "stuck", ended)
+    monkeypatch.setattr(Gains, "_climbs", lambda self, peak: False)
+    setting = Setting(low=np.zeros(1), high=np.ones(1), horizon=60, noise_std=0.0, max_delay=3)
+    agent = agents.make("gp-agent", setting, goal="best")
+    agent.reset(0)
+    asked: dict[int, float] = {}  # log EI when a point was chosen
+    for first in range(0, 60, 4):
+        values = []
+        for t in range(first, first + 4):
+            action = agent.act(np.zeros(1))
+            before = len(agent.found)
+            if before and len(agent.found[-1]) == 1:
+                asked[t] = agent.found[-1][0]
+            values.append(-((agent.setting.to_point(action)[0] - 0.3) ** 2))
+            late = t == first + 3
+            rounds = np.arange(first, first + 4) if late else np.arange(0)
+            info = delivery(
+                t, rounds, np.array(values if late else []), np.empty((len(rounds), 0)), t - first
+            )
+            agent.update(np.zeros(1), action, np.nan, info)
+    ends = [i for i, (_, end) in enumerate(told) if end]
+    assert ends
+    for i in ends:
+        assert max(each for each, _ in told[i + 1 - SURE_OF : i + 1]) < SURE
+    assert {each for each, _ in told if each is not None} <= set(asked.values())
+
+
+def test_a_tuner_goes_on_with_the_search_of_its_agent_however_many_values_there_are():
+    tuner = Tuner({"x": Linear(0.0, 1.0)}, noise_std=0.0, budget=80, seed=0)
+    tuner.optimise(lambda x: -((x - 0.3) ** 2), 70)
+    agent = tuner._player.agent
+    assert agent.round == 69
+    assert len(agent._gains.peaks) > 1  # ends of searches at 8 to 63 values were not forgotten at 64
 
 
 def test_a_question_for_advice_does_not_end_a_search():
