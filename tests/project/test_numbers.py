@@ -65,6 +65,15 @@ def test_the_page_of_real_tasks_counts_those_that_were_played():
     assert not unsaid(said, "real.md")
 
 
+def test_the_page_on_boxes_says_where_learnt_hyperparameters_are_better():
+    rows = table("unknown_boxes")
+    means = [
+        [float(row[agent].split()[0]) for agent in ("gp-agent", "gp-bucb, width 1, learnt")] for row in rows
+    ]
+    better = sum(given < learnt for given, learnt in means)
+    assert not unsaid([f"on {better} of {len(rows)} boxes"], "boxes.md")
+
+
 def test_the_page_of_real_tasks_says_what_waiting_leaves_to_the_best_play():
     script = runpy.run_path(str(DOCS.parent / "tools" / "real_marks.py"))
     measured = script["before"](script["scores"](script["MARKED"]))
