@@ -46,6 +46,13 @@ class Fits(list[Fit]):
         self.append(fit)
         return fit
 
+    def numbers(self, search: Callable[[], list[float]], size: int) -> list[float]:
+        """Return what a search finds that cannot fail: so many numbers."""
+        found = self.find(search, size)
+        if found is None:
+            raise ValueError(f"a fit in the notes must be {size} numbers, got None")
+        return found
+
     @contextmanager
     def replaying(self, noted: Sequence[Fit]) -> Iterator[None]:
         """Take what noted fits found within, in place of new ones."""

@@ -106,11 +106,8 @@ class ImprovingAgent(Resumable, ChoosingAgent):
 
     def _expect(self, learner: NotedLearner | None, search: Callable[[], float]) -> None:
         """Note log EI of this round's point, as fits are noted: a replay need not search, nor differs."""
-        if learner is None or not self.exact:
-            return
-        found = self.found.find(lambda: [search()], 1)
-        if found is not None:
-            self._expected[self.round] = found[0]
+        if learner is not None and self.exact:
+            (self._expected[self.round],) = self.found.numbers(lambda: [search()], 1)
 
     def _learn(self) -> NotedLearner | None:
         """Return the learner of this round, None while points are chosen at random."""

@@ -200,7 +200,7 @@ class NotedLearner(Learner):
 
     def _likeliest(self) -> list[Floats]:
         size = len(self.surrogate.prior.centre)
-        found = self._found.find(lambda: super(NotedLearner, self)._likeliest()[0].tolist(), size)
+        found = self._found.numbers(lambda: super(NotedLearner, self)._likeliest()[0].tolist(), size)
         return [np.array(found)]
 
     @property

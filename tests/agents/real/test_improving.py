@@ -7,6 +7,7 @@ from scipy.special import ndtri
 
 import agents
 from agents import Linear, Tuner
+from agents.agent.assumptions import Fits
 from agents.real.anew import NEAR, RETURNED, RETURNED_EACH, SURE, SURE_OF, Gains, Peak
 from agents.real.posterior import (
     BoxPosterior,
@@ -238,6 +239,14 @@ def test_a_tuner_goes_on_with_the_search_of_its_agent_however_many_values_there_
     agent = tuner._player.agent
     assert agent.round == 69
     assert len(agent._gains.peaks) > 1  # ends of searches at 8 to 63 values were not forgotten at 64
+
+
+def test_notes_without_a_number_where_nothing_can_fail_are_refused():
+    found = Fits()
+    with found.replaying([[1.0], None]):
+        assert found.numbers(lambda: [2.0], 1) == [1.0]
+        with pytest.raises(ValueError, match="must be 1 numbers, got None"):
+            found.numbers(lambda: [2.0], 1)
 
 
 def test_a_question_for_advice_does_not_end_a_search():
