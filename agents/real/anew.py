@@ -56,7 +56,7 @@ class ChangeSums:
 
 GAIN = 1e-4  # of the values' std: a smaller one is none
 SURE = -9.0  # log EI, in the unit of the values, of a point of which the model expects nothing
-SURE_OF = 2  # such points in a row, one under each transform, after which a search on a box is stuck
+SURE_OF = 2  # such values in a row, in turn one under each transform, after which a search is stuck
 NEAR = 0.05  # of each side of a box: a best value so close to an earlier search's best is of the same peak
 RETURNED, RETURNED_EACH = 5, 3  # values before a search can be known to climb that peak, and more a dimension
 STALLED = 10  # values without a gain on a set

@@ -55,7 +55,7 @@ from bandit_envs.problem.setting import Setting
 
 from ..agent.assembly import TrialList, each_model
 from ..model.model import Model
-from .agent import RealAgent
+from .agent import MOST_FIRST, RealAgent
 from .earlier import EarlierTasks
 from .priors import understood
 from .quantities import RealParts
@@ -109,7 +109,7 @@ MOST = 200  # latest results that a kernel, or a chance of success, is learnt fr
 LEARNING: dict[str, Any] = {"refit_every": 5, "fit_most": MOST, "fit_spread": 3**0.5}
 # Without priors five values, or more of a flat function, are explained by a kernel alone.
 LEARNING |= {"fit_amplitude_spread": 1.0, "fit_noise_spread": 2.0}
-FIRST, MOST_FIRST = 5, 10  # first plays at random
+FIRST = 5  # first plays at random
 Spec = tuple[str, dict[str, Any]]
 BEST: Spec = ("gp-agent", {"goal": "best"})
 # A width of 1 stops at a local maximum where there are many.

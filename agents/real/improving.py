@@ -87,9 +87,7 @@ class ImprovingAgent(Resumable, ChoosingAgent):
         self._tried: set[int] = set()
         self.record = self.whole = PointRecord(1)  # of this search, and of all
         self._gains = Gains(self.round)
-        self._expected: dict[
-            int, float
-        ] = {}  # log EI of points of this search, by round, until they are known
+        self._expected: dict[int, float] = {}  # log EI of this search's points by round, until they are known
 
     def act(self, observation: Floats) -> Any:
         require_reset(self.round >= 0)
@@ -222,14 +220,11 @@ class ImprovingAgent(Resumable, ChoosingAgent):
             self.whole.add(play)
             if play.round < self._gains.since:
                 return
-        if not (self.exact and self.setting.continuous):
-            self.record.add(play)
-            self._gains.add(play.values[0], None)
-            return
         self.record.add(play)
-        point = self._unit(self._visited.features[play.point])
+        on_box = self.setting.continuous
+        point = self._unit(self._visited.features[play.point]) if on_box else None
         self._gains.add(play.values[0], point, self._expected.pop(play.round, None))
-        if self._gains.stuck(self.setting.dim):
+        if self.exact and on_box and self._gains.stuck(self.setting.dim):
             self.whole = deepcopy(self.record) if self.whole is self.record else self.whole
             peaks = [*self._gains.peaks, self._gains.best]
             self.record, self._gains, self._expected = PointRecord(1), Gains(self.round, peaks), {}

@@ -216,8 +216,7 @@ def test_a_search_in_batches_ends_only_where_its_model_expected_nothing_when_it_
         values = []
         for t in range(first, first + 4):
             action = agent.act(np.zeros(1))
-            before = len(agent.found)
-            if before and len(agent.found[-1]) == 1:
+            if agent.found and len(agent.found[-1]) == 1:
                 asked[t] = agent.found[-1][0]
             values.append(-((agent.setting.to_point(action)[0] - 0.3) ** 2))
             late = t == first + 3
@@ -252,19 +251,19 @@ def test_notes_without_a_number_where_nothing_can_fail_are_refused():
 def test_a_question_for_advice_does_not_end_a_search():
     setting = Setting(low=np.zeros(1), high=np.ones(1), horizon=70, noise_std=0.0)
 
-    def actions(advised: bool) -> list[float]:
+    def values(advised: bool) -> list[float]:
         agent = agents.make("gp-agent", setting, goal="best")
-        agent.reset(0)
-        for t in range(40):
-            action = agent.act(np.zeros(1))
+
+        def value(x: np.ndarray) -> float:
             if advised:
                 agent.recommend()
-            value = -((agent.setting.to_point(action)[0] - 0.3) ** 2)
-            agent.update(np.zeros(1), action, value, at_once(t, value))
-        assert agent.record is not agent.whole
-        return agent.whole.seen(0).mean.tolist()
+            return -((x[0] - 0.3) ** 2)
 
-    assert actions(advised=True) == actions(advised=False)
+        found = play(agent, value, 40)
+        assert agent.record is not agent.whole
+        return [each for _, each in found]
+
+    assert values(advised=True) == values(advised=False)
 
 
 def test_a_search_that_climbs_a_known_peak_again_begins_anew_at_once():
