@@ -197,9 +197,14 @@ class ExpectedWorth(Rule):
 
 def arms_of(setting: Setting, actions: Any, name: str) -> Floats:
     """Return the features of actions on a box, (n, d) in [-1, 1] up to rounding, else raise a ValueError."""
+    return setting.to_point(in_box(setting, actions, name))
+
+
+def in_box(setting: Setting, actions: Any, name: str) -> Floats:
+    """Return actions on a box, (n, d) in [-1, 1], which they are up to rounding; else raise a ValueError."""
     given = np.asarray(actions)
     if given.shape[1:] != (setting.dim,) or len(given) == 0 or given.dtype.kind not in "fiu":
         raise ValueError(f"{name} must be {setting.dim} numbers in [-1, 1], got {actions!r}")
     if not (np.abs(given) <= 1.0 + 1e-6).all():  # false for NaN
         raise ValueError(f"{name} must be finite and in [-1, 1], got {actions!r}; see setting.to_action")
-    return setting.to_point(np.clip(given, -1.0, 1.0))
+    return np.clip(given.astype(np.float64), -1.0, 1.0)

@@ -74,14 +74,14 @@ class TieBreaker:
         return self._block[self._next - 1]
 
 
-def arms_among(among: Any, num_arms: int) -> Ints:
-    """Return the arms that may be chosen, (n,): the given ones, or all."""
+def arms_among(among: Any, num_arms: int, name: str = "among") -> Ints:
+    """Return the arms that may be chosen, (n,): the given ones, or all; an error has the argument's name."""
     if among is None:
         return np.arange(num_arms)
     arms = np.asarray(among)
     integers = arms.ndim == 1 and len(arms) > 0 and arms.dtype.kind in "iu"
     if not integers or arms.min() < 0 or arms.max() >= num_arms:
-        raise ValueError(f"among must be arms in 0..{num_arms - 1}, at least one, got {among!r}")
+        raise ValueError(f"{name} must be arms in 0..{num_arms - 1}, at least one, got {among!r}")
     return arms
 
 

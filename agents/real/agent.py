@@ -9,20 +9,21 @@ from typing import Any
 import numpy as np
 
 from bandit_envs.basics.arguments import require
-from bandit_envs.basics.types import Bools, Floats, Ints
+from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.problem.feedback import Feedback, feedback_stds, spendings
 
 from ..agent.queries import NEVER
 from ..agent.single_trial import ArmAgent
-from ..model.choice import argmax_with_ties, arms_of, offered_in
+from ..model.choice import Recommendation, argmax_with_ties, offered_in
 from ..model.model import Model
-from ..options import require_costs, require_reset
+from ..options import require_context, require_costs, require_reset
 from .anew import ChangeSums, surprise
 from .earlier import EarlierTasks
 from .horizon import LIKELY, UNLIKELY, rounds_to_use
 from .quantities import PlayValues, PointRecord, QuantitySpec, RealParts
-from .rules import HorizonRule, RoundFacts, spread_out
+from .rules import HorizonRule, RoundFacts
 from .running import RunningTimes
+from .spaces import Here
 from .values import require_learnable
 
 TIE = 1e-9  # in units of the reward
@@ -43,16 +44,15 @@ class RealAgent(ArmAgent):
         self.unit_is_known = True  # values have a unit of their own, which the first of them tell
         self._earlier = earlier
         self.spec = QuantitySpec.of(model, published, parts, earlier)
-        decisions = self.setting.decisions
-        self.offset = np.array(np.broadcast_to(model.prior_mean, len(decisions.points)), dtype=np.float64)
+        self.space = self.spec.space
         usual = min(MOST_FIRST, max(FEWEST_FIRST, self.spec.reward.parameters.number + 1))
         first = parts.first or (FIRST_PUBLISHED if published else usual)
-        self.num_first = min(first, decisions.num_arms)
+        self.num_first = first if self.setting.continuous else min(first, self.setting.decisions.num_arms)
 
     def begin(self) -> None:
-        self._rng, of_fits = (self.streams.of(role)[0] for role in ("first plays", "fits"))
+        of_first, of_fits = (self.streams.of(role)[0] for role in ("first plays", "fits"))
         self.learners = self.spec.learners(of_fits)
-        self.rule = HorizonRule(self.setting, self.learners, self.offset, self.spec.parts)
+        self.rule = HorizonRule(self.setting, self.learners, self.space, self.spec.parts)
         self._infeasible: bool | None = None
         self._infeasible_since = NEVER
         self.record = PointRecord(len(self.learners))
@@ -65,12 +65,9 @@ class RealAgent(ArmAgent):
         # Of plays of weight 1; 0 until the first that is stated where it is not known.
         self._usual_std = float(np.mean(self.model.noise_std)) if self.model.noise_is_known else 0.0
         self.changes = ChangeSums(self.spec.parts.alarm) if self.setting.may_change else None
-        self._visits = np.zeros(self.setting.decisions.num_contexts, dtype=np.int64)
+        self._visits = np.zeros(self.space.num_contexts, dtype=np.int64)
         self._switches, self._last = 0, -1
-        arms = self.spec.reward.parameters.columns[: self.setting.decisions.num_arms]
-        at_random = self.spec.costs is None
-        numeric = ~self.spec.reward.parameters.of_choices
-        self._first = self._rng.permutation(len(arms)) if at_random else spread_out(arms, numeric, self._rng)
+        self.space.begin(of_first, central=self.spec.costs is not None)
 
     @property
     def weighs(self) -> bool:
@@ -83,18 +80,24 @@ class RealAgent(ArmAgent):
         require_reset(self.round >= 0)
         return None if self.changes is None else list(self.changes.alarms)
 
-    def act(self, observation: Floats) -> int:
-        z = int(self.context(observation)[0])
-        uniform, offered = self.tie_breaker(), self.available()[0]
+    def act(self, observation: Floats) -> Any:
+        require_reset(self.round >= 0)
+        here = self.space.here(observation, self.available()[0])
+        uniform = self.tie_breaker()
         if self._begins:
-            return self._first_play(z, offered)
+            return self.space.first(here, self._tried, self._likely)
         self._learn(self.record.count)
-        arms, scores = self.rule(self._round(z, offered))
+        points, scores = self.rule(self._round(here), self._search)
         if self.rule.likeliest is not None:
             self._infeasible = self.rule.likeliest < UNLIKELY
             if self._infeasible and self._infeasible_since == NEVER:
                 self._infeasible_since = self.round
-        return int(arms[argmax_with_ties(scores[None], TIE, uniform)[0]])
+        return self.space.action(int(points[argmax_with_ties(scores[None], TIE, uniform)[0]]))
+
+    @property
+    def _search(self) -> np.random.Generator:
+        """Return the generator of this round's points on a box."""
+        return self.streams.of_round("search", self.round)[0]
 
     @property
     def infeasible(self) -> bool | None:
@@ -117,31 +120,26 @@ class RealAgent(ArmAgent):
             return True
         return self.spec.costs is None and self.round < self.num_first
 
-    def _first_play(self, z: int, offered: Bools) -> int:
-        """Return an arm that was not played yet; of a published mean that differs, the best."""
-        order, num_arms = self._first, len(offered)
-        mean = self.offset[z * num_arms : (z + 1) * num_arms]
-        if self.spec.costs is None and np.ptp(mean) > 0.0:
-            order = np.argsort(-mean, kind="stable")
-        if self._earlier is not None and self.round % 2 == 0:
-            gap = self.spec.reward.parameters.columns - self._earlier.best(self.round // 2)
-            order = np.argsort(np.square(gap).sum(axis=1), kind="stable")
-        fresh = (arm for arm in order.tolist() if offered[arm] and arm not in self._tried)
-        arm = next(fresh, None)
-        return int(self._rng.choice(offered.nonzero()[0])) if arm is None else arm
+    @property
+    def _likely(self) -> Floats | None:
+        """The point that earlier tasks call for in this first round; None in every other one, (D,)."""
+        if self._earlier is None or self.round % 2:
+            return None
+        return self._earlier.best(self.round // 2)
 
     def _learn(self, count: int) -> None:
         """Take the values so far; hyperparameters are learnt where that is due after `count` of them."""
-        for i, learner in enumerate(self.learners):
+        for i, learner in enumerate(self.learners if self.record.count else ()):
             learner.learn(self.record.seen(i), count)
 
-    def _round(self, z: int, offered: Bools) -> RoundFacts:
+    def _round(self, here: Here) -> RoundFacts:
         """Return what a rule reads of this round."""
         pending = self.book.pending()
         stale = 0 if self.changes is None else self.changes.since
         delay = float(np.median(self._delays)) if self._delays else 0.0
         left = max(self.setting.horizon - self.round - 1 - delay, 0.0)
         contexts = len(self._visits)
+        z = here.context
         switches = self._switches + (self._last not in (-1, z)) if contexts > 1 else None
         alarms = -1 if self.changes is None else len(self.changes.alarms)
         use = rounds_to_use(left, self.round, switches, int(self._visits[z]), contexts, alarms)
@@ -149,24 +147,23 @@ class RealAgent(ArmAgent):
         counts = pending.round >= stale
         elapsed = self.round - pending.round[counts]
         least = None if self._times is None else self._times.least_prices(elapsed)
-        return RoundFacts(z, offered, pending.point[counts], left, delay, use, budget, least)
+        return RoundFacts(here, pending.point[counts], left, delay, use, budget, least)
 
     def update(self, observation: Floats, action: Any, reward: Any, info: dict[str, Any]) -> None:
-        context = self.context(observation)
-        arm = arms_of(action, 1, self.setting.decisions.num_arms)
+        require_reset(self.round >= 0)
+        here = self.space.here(observation)
         feedback, offered = Feedback.arrived(info), offered_in(info, self.setting, None)
         spent = None if self.setting.budget is None else spendings(info)
         stds = feedback_stds(info) if self.weighs else None
         self._require_values(feedback, spent)
-        point = self.setting.decisions.point_index(context, arm)
-        played = self.book.record_round(point, feedback.trial, feedback.round)  # the last check
-        z = int(context[0])
+        point, z = self.space.number(here, action), here.context
+        played = self.book.record_round(np.array([point]), feedback.trial, feedback.round)  # the last check
         self._switches += self._last not in (-1, z)
         self._visits[z] += 1
         self._last = z
         self.offered = offered
-        self._tried.add(arm.item())
-        columns = [feedback.reward - self.offset[played], *feedback.cost.T]
+        self._tried.add(point)
+        columns = [feedback.reward - self.space.prior_mean(played), *feedback.cost.T]
         if spent is not None:
             self._spent += float(spent.sum())
             columns.append(spent)
@@ -229,31 +226,69 @@ class RealAgent(ArmAgent):
         for learner in self.learners:
             learner.restart(self.record.count)
 
-    def best(self, context: Ints, mean: Floats, arms: Ints) -> int:
-        """Return the best of some arms, (n,), that probably keep all limits; else the likeliest to do so."""
-        if not self.record.count:
-            return super().best(context, mean, arms)
+    def recommend(self, observation: Floats | None = None, among: Any = None) -> Recommendation:
+        """Recommend the best point that probably keeps all limits; else the likeliest to do so."""
+        require_reset(self.round >= 0)
+        require_context(observation, self.setting.has_contexts)
         self._learn(0)
-        costs = self.rule.costs(int(context[0]) * self.setting.decisions.num_arms + arms)
-        likely = arms[costs.kept >= LIKELY]
-        if not len(likely):
-            return int(arms[np.lexsort((costs.excess, -costs.kept))[0]])
-        return int(likely[mean[likely].argmax()])
+        here = self.space.here(np.zeros(1) if observation is None else observation)
+        points = self._proposed(here) if among is None else self.space.asked(here, among, "among")
+        mean, std = self._moments(0, points)
+        best = int(self._worth(here, points, mean).argmax())
+        action = self.space.action(int(points[best]))
+        if self.setting.continuous and among is not None:  # to the last bit
+            action = np.asarray(among, dtype=np.float64)[best]
+        return Recommendation(action, self.setting.to_point(action), float(mean[best]), float(std[best]))
 
-    def known_at(self, context: Ints) -> tuple[Floats, Floats]:
-        return self._moments(0, context)
+    def _proposed(self, here: Here) -> Ints:
+        """Return points of which one is recommended: all arms, or on a box those that a search finds."""
+        if not self.setting.continuous:
+            return self.space.asked(here, None)
+        if not self.record.count:
+            return self.space.asked(here, self.space.first(here, (), None)[None])
+        rng = self._search
+        points = self.space.surveyed(here, self.learners[0].posteriors[:1], None, rng)
+        for width in self.space.widths:
+            worth = self._worth(here, points, self._moments(0, points)[0])
+            points = np.append(points, self.space.around(here, points[np.argsort(-worth)], width, rng))
+        return points
+
+    def _worth(self, here: Here, points: Ints, mean: Floats) -> Floats:
+        """Return the order of points as recommendations, (n,): first those that probably keep all limits."""
+        if not self.record.count:
+            return mean
+        costs = self.rule.costs(here, points)
+        likely = costs.kept >= LIKELY
+        if likely.any():
+            return np.where(likely, mean, -np.inf)
+        worth = np.empty(len(points))
+        worth[np.lexsort((costs.excess, -costs.kept))] = -np.arange(len(points))
+        return worth
+
+    def posterior(self, observation: Floats) -> tuple[Floats, Floats]:
+        """Return mean and std of the reward at all arms, (A,) each, on a box at the points played so far."""
+        return self._moments(0, self._numbered(observation))
 
     def beliefs(self, observation: Floats) -> list[tuple[Floats, Floats]]:
-        """Return mean and std of the reward and of each cost at the arms, (A,) each, in their units."""
-        context = self.context(observation)
-        return [self._moments(i, context) for i in range(1 + self.setting.num_constraints)]
+        """Return mean and std of the reward and of each cost likewise, in their units."""
+        points = self._numbered(observation)
+        return [self._moments(i, points) for i in range(1 + self.setting.num_constraints)]
 
-    def _moments(self, quantity: int, context: Ints) -> tuple[Floats, Floats]:
-        num_arms, learner = self.setting.decisions.num_arms, self.learners[quantity]
-        points = int(context[0]) * num_arms + np.arange(num_arms)
+    def believed(self, observation: Floats, action: Any) -> tuple[Floats, Floats]:
+        """Return mean and std of the mean reward of an action, (1,) each."""
+        require_reset(self.round >= 0)
+        here = self.space.here(observation)
+        return self._moments(0, self.space.asked(here, np.asarray(action)[None], "action"))
+
+    def _numbered(self, observation: Floats) -> Ints:
+        require_reset(self.round >= 0)
+        return self.space.asked(self.space.here(observation), None)
+
+    def _moments(self, quantity: int, points: Ints) -> tuple[Floats, Floats]:
+        learner = self.learners[quantity]
         if self.record.count:
-            learner.learn(self.record.seen(quantity), 0)
+            learner.learn(self.record.seen(quantity), 0)  # nothing where that is known
             mean, std = learner.moments(points)
         else:
-            mean, std = np.zeros(num_arms), np.full(num_arms, learner.values.size)
-        return (mean + self.offset[points] if quantity == 0 else mean), std
+            mean, std = np.zeros(len(points)), np.full(len(points), learner.values.size)
+        return (mean + self.space.prior_mean(points) if quantity == 0 else mean), std

@@ -13,11 +13,13 @@ For regret:
 | delays | pending plays count in the std, fewer rounds to use | a play teaches only after its delay |
 | | plays at random until 3 are delivered | quick results are often the bad ones |
 | time is paid for | a running play costs at least its time so far | dear plays come last, see `running` |
+| a box | points of Sobol's sequence and the best plays, then ever closer around the best scores | `spaces` |
 
 Actions that are duels, outcomes that are clicks or counts, sums of rewards, moves with a price, costs that
 must be kept in every round from a safe seed, published noise profiles, noise of a larger std than the
 published prior's (no few hundred values refute that model, so its width explores) and kernels of another kind
-than a stationary one are played by the composed agent; boxes too.
+than a stationary one are played by the composed agent. Boxes of a published model too: there its width has
+less regret, as the model is right (docs/did-not-help.md).
 
 Where the best at the end counts, for `Tuner`, the searches of scikit-learn and Optuna, and `optimise`:
 
@@ -68,7 +70,7 @@ OF_THE_MODEL = frozenset(("kernel", "length_scale", "noise_std", "noise_variance
 def suited(setting: Setting, options: dict[str, Any]) -> Model | None:
     """Return the model with which the agent plays a setting, by some options; None if it does not play it."""
     other = (
-        setting.continuous,
+        setting.continuous and publishes(setting, options),
         setting.horizon > MOST_ROUNDS,
         setting.duel,
         setting.aggregated,
@@ -76,7 +78,6 @@ def suited(setting: Setting, options: dict[str, Any]) -> Model | None:
         setting.movement is not None,
         setting.noise_profile is not None,
         setting.safe_seed is not None,
-        callable(setting.known_costs),
     )
     if any(other) or not set(options) <= OF_THE_MODEL:
         return None

@@ -163,15 +163,20 @@ class ExchangeRates(NamedTuple):
     violation: float  # pi
 
 
-def exchange(now: Floats, costs: Outlay, budgeted: bool) -> ExchangeRates:
-    """Return rho, g* and pi over n arms; `now` is f, (n,)."""
+def exchange(now: Floats, costs: Outlay, budgeted: bool, spread: int | None = None) -> ExchangeRates:
+    """Return rho, g* and pi over n arms; `now` is f, (n,).
+
+    Args:
+        spread: how many first arms pi is a mean over; None for all. On a box others are close to the best.
+    """
     free = costs.kept >= min(LIKELY, float(costs.kept.max()))
     rate = float((now[free] / costs.price[free]).max()) if budgeted else 0.0
     gain = now - rate * costs.price
     place = np.flatnonzero(free)[gain[free].argmax()]
-    lost, violated = np.maximum(gain[place] - gain, 0.0).mean(), costs.excess.mean()
+    gaps, violated = gain[place] - gain[:spread], costs.excess[:spread].mean()
+    lost = np.maximum(gaps, 0.0).mean()
     if not lost:  # all other arms earn more: violations would be free
-        lost = (gain - gain[place]).mean() or 1.0
+        lost = -gaps.mean() or 1.0
     return ExchangeRates(
         rate, float(gain[place]), float(costs.price[place]), lost / violated if violated > 0.0 else 0.0
     )

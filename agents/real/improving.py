@@ -45,7 +45,7 @@ from .posterior import (
 )
 from .priors import Parameters, exact_prior, noisy_prior
 from .quantities import PlayValues, PointRecord
-from .rules import Shortlist
+from .shortlist import Shortlist
 from .surrogate import Surrogate
 from .values import Converging, HalfRank, require_learnable
 
@@ -75,7 +75,7 @@ class ImprovingAgent(Resumable, ChoosingAgent):
             known = Parameters.of_numbers(np.zeros((1, self.setting.dim)))
         else:
             known = Parameters.of(self.setting, by_column=True)
-            self._shortlist = Shortlist(self.setting.decisions.num_arms, 1)
+            self._shortlist = Shortlist(self.setting.decisions.num_arms)
         noise_std = None if self.setting.noise_std is None else float(np.mean(self.setting.noise_std))
         surrogate = Surrogate(known, (exact_prior if self.exact else noisy_prior)(known))
         if self._earlier is not None:

@@ -25,6 +25,11 @@ class Predicted(NamedTuple):
     variance: Floats  # with pending plays, whose values are their expectation
 
 
+def joined(some: Predicted, others: Predicted) -> Predicted:
+    """Return what is known of both."""
+    return Predicted(*map(np.append, some, others))
+
+
 class SurrogatePosterior:
     """The posterior of a surrogate under some hyperparameters, given values."""
 

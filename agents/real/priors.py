@@ -15,11 +15,12 @@ from bandit_envs.kernels.kernels import OnColumns
 from bandit_envs.problem.setting import Setting
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Parameters:
     """P parameters of D columns in [0, 1]: a number is a column, a choice has one column a value.
 
-    D_p(x, x') is the squared difference of a number, and [c != c'] of a choice (Hutter et al. 2011).
+    D_p(x, x') is the squared difference of a number, and [c != c'] of a choice (Hutter et al. 2011). Points
+    of a box are replaced, and become more, as they are played.
     """
 
     columns: Floats  # (N, D) of all points; columns of a choice are divided by sqrt(2)

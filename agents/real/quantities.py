@@ -25,7 +25,8 @@ from .anew import ALARM
 from .earlier import EarlierTasks
 from .horizon import SCORES, SHARE_UNDER_LIMITS
 from .learner import NUM_CHAINS, REFUTED, Chains, Learner
-from .priors import Parameters, cost_prior, published_prior, understood, usual_prior, with_line
+from .priors import cost_prior, published_prior, understood, usual_prior, with_line
+from .spaces import DecisionSpace, space_of
 from .surrogate import WEIGHT, PointValues, Surrogate
 from .values import ALPHAS, Asinh, Bent, Compressed, Logarithm, Values
 
@@ -82,6 +83,7 @@ class PlayValues(NamedTuple):
 class QuantitySpec(NamedTuple):
     """How the quantities of a setting are modelled; learners are made from it at every reset."""
 
+    space: DecisionSpace
     reward: Surrogate
     costs: list[tuple[Surrogate, type[Values]]] | None  # of limits and price; None without either
     variance: float | None  # of a published model
@@ -96,7 +98,8 @@ class QuantitySpec(NamedTuple):
         """Return how the quantities of a model's setting are modelled."""
         setting = model.setting
         has_costs = setting.num_constraints > 0 or setting.budget is not None
-        parameters = Parameters.of(setting, by_column=published or has_costs or earlier is not None)
+        space = space_of(model, by_column=published or has_costs or earlier is not None)
+        parameters = space.parameters
         prior = usual_prior(parameters)
         if published:
             known = understood(model.kernel, setting)
@@ -113,7 +116,9 @@ class QuantitySpec(NamedTuple):
         surrogate = Surrogate(parameters, prior, parts.noise_weight)
         if earlier is not None:
             surrogate = earlier.informed(surrogate, published)
+            space.earlier = earlier, surrogate
         return cls(
+            space,
             surrogate,
             costs if has_costs else None,
             float(model.prior_std) ** 2 if published else None,

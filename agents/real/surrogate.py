@@ -113,7 +113,7 @@ class CovarianceTerms(NamedTuple):
     covariance: Floats
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Surrogate:
     """The Gaussian process over the points of a problem, under a prior of its hyperparameters."""
 
@@ -124,7 +124,7 @@ class Surrogate:
     shape: Correlation = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "shape", SHAPES[self.prior.shape])
+        self.shape = SHAPES[self.prior.shape]
 
     def scales(self, theta: Floats) -> Floats:
         """Return 1 / l of each column, (D,)."""

@@ -10,8 +10,8 @@ from scipy.stats import norm
 
 from agents.real.anew import ALARM, ChangeSums, surprise
 from agents.real.horizon import improvement, rounds_to_use
-from agents.real.rules import SPREAD as MOST
-from agents.real.rules import spread_out
+from agents.real.shortlist import SPREAD as MOST
+from agents.real.shortlist import spread_out
 
 NUMERIC = np.ones(2, dtype=bool)
 

@@ -8,9 +8,9 @@ from players import at_once
 from real_cases import SEEN, hyperparameters, surrogate, values
 
 import agents
-from agents.real import rules
+from agents.real import shortlist
 from agents.real.posterior import SurrogatePosterior
-from agents.real.rules import Covariances, Shortlist
+from agents.real.shortlist import Covariances, Shortlist
 from agents.real.surrogate import PointValues
 from bandit_envs import Setting
 
@@ -58,16 +58,16 @@ def test_means_stay_those_of_the_posterior_where_its_points_are_in_another_order
 
 def test_small_sets_are_scored_whole_and_unavailable_arms_are_not():
     offered = np.array([True, False, True, True, False, True])
-    arms = Shortlist(ARMS, 1).among(0, offered, [], lambda found, points: np.zeros(ARMS))
+    arms = Shortlist(ARMS).among(0, offered, [], lambda found, points: np.zeros(ARMS))
     np.testing.assert_array_equal(arms, [0, 2, 3, 5])
 
 
 def test_the_largest_bounds_and_the_played_are_listed(monkeypatch, posteriors):
-    monkeypatch.setattr(rules, "MOST", 4)
-    monkeypatch.setattr(rules, "SHORT", 2)
+    monkeypatch.setattr(shortlist, "MOST", 4)
+    monkeypatch.setattr(shortlist, "SHORT", 2)
     offered = np.array([True, True, True, True, True, False])
     posterior, scores = posteriors[-1], np.array([0.0, 5.0, 1.0, 6.0, 2.0, 9.0])
-    found = Shortlist(ARMS, 1).among(1, offered, [posterior], lambda found, points: scores.copy())
+    found = Shortlist(ARMS).among(1, offered, [posterior], lambda found, points: scores.copy())
     played = {point % ARMS for point in posterior.seen.point.tolist() if point // ARMS == 1}
     assert set(found.tolist()) == {1, 3} | (played - {5})
 
@@ -92,8 +92,8 @@ def test_the_arm_of_the_whole_set_is_played_in_most_rounds(monkeypatch, seed):
     peak = rng.uniform(size=3)
     rewards = np.exp(-4.0 * np.square(arms - peak).sum(axis=1)) + 0.02 * rng.standard_normal(1200)
     whole = arms_played(setting, rewards, 60)
-    monkeypatch.setattr(rules, "MOST", 500)
-    monkeypatch.setattr(rules, "SHORT", 150)
+    monkeypatch.setattr(shortlist, "MOST", 500)
+    monkeypatch.setattr(shortlist, "SHORT", 150)
     agent, same = agents.make("gp-agent", setting), []
     agent.reset(0)
     for t, arm in enumerate(whole):
