@@ -1,4 +1,4 @@
-"""The agent for real problems on a finite set: learnt models, and a rule for the rounds that are left."""
+"""The agent for real problems, on a finite set or a box: learnt models, and a rule for the rounds left."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ FIRST_PUBLISHED, FEWEST_FIRST, MOST_FIRST = 1, 4, 10  # first plays at random
 
 
 class RealAgent(ArmAgent):
-    """Plays one trial on arms.
+    """Plays one trial, on arms or on a box.
 
     Args:
         published: whether kernel, mean and noise of the model are known, or defaults.

@@ -25,6 +25,7 @@ from .space import Space, Values
 BOLD, CAUTIOUS = 0.3, 0.9  # range of the probabilities of success that questions require
 LIKELY = 0.5  # and a recommendation; at the border that a figure draws
 GOLDEN = (5.0**0.5 - 1.0) / 2.0  # fractional parts of its multiples are spread evenly, however many
+BEYOND = np.nextafter(SAME, 1.0)
 SPREAD, NEAR = 1024, 64  # alternatives to a closed point: anywhere, and nearby
 MANY = 2**14  # anywhere, where a rule may exclude nearly all
 STEPS = (0.3, 0.1, 0.03)  # distances of those nearby, in box widths
@@ -81,7 +82,8 @@ class FeasibilityFilter:
             if rule is not None:
                 allowed[allowed] = rule.mask(arms[allowed])
         if self._over is not None and allowed.any():
-            allowed[allowed] = self._over.query(arms[allowed], p=np.inf)[0] > SAME
+            nearest, _ = self._over.query(arms[allowed], p=np.inf, distance_upper_bound=BEYOND)
+            allowed[allowed] = nearest > SAME  # infinite where none is so near: found sooner
         chance, possible = np.where(allowed, 1.0, -1.0), arms[allowed]
         if self._belief is not None and len(possible):
             context = np.broadcast_to(self._context, (len(possible), len(self._context)))
