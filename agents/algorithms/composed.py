@@ -76,7 +76,7 @@ def gp_agent(
             `agents.real.choice`.
         like: results of earlier tasks on the same parameters, a list of (features, values), (n, d) and (n,),
             the features as those of the arms or of the box; see `agents.real.earlier`. Not with parts or a
-            model of your own, contexts, or plays that have costs.
+            model of your own, nor with contexts; for the best at the end without costs.
         parts: of the agent for real problems by name, such as {"chains": 0, "pending": False}; see
             `agents.real.quantities.RealParts`. Not where the agent is composed, nor for the best at the end.
         rule: "ucb" (default of a composed agent), "thompson", "random-ucb", "dmm", "irgp", "ei", "pi",

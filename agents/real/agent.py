@@ -158,6 +158,7 @@ class RealAgent(ArmAgent):
         self._require_values(feedback, spent)
         point, z = self.space.number(here, action), here.context
         played = self.book.record_round(np.array([point]), feedback.trial, feedback.round)  # the last check
+        self.space.keep()
         self._switches += self._last not in (-1, z)
         self._visits[z] += 1
         self._last = z
@@ -227,7 +228,7 @@ class RealAgent(ArmAgent):
             learner.restart(self.record.count)
 
     def recommend(self, observation: Floats | None = None, among: Any = None) -> Recommendation:
-        """Recommend the best point that probably keeps all limits; else the likeliest to do so."""
+        """Recommend the best point that probably keeps all limits; else the likeliest or least excess."""
         require_reset(self.round >= 0)
         require_context(observation, self.setting.has_contexts)
         self._learn(0)
@@ -237,7 +238,7 @@ class RealAgent(ArmAgent):
         best = int(self._worth(here, points, mean).argmax())
         action = self.space.action(int(points[best]))
         if self.setting.continuous and among is not None:  # to the last bit
-            action = np.asarray(among, dtype=np.float64)[best]
+            action = np.array(among, dtype=np.float64)[best]
         return Recommendation(action, self.setting.to_point(action), float(mean[best]), float(std[best]))
 
     def _proposed(self, here: Here) -> Ints:
@@ -262,11 +263,14 @@ class RealAgent(ArmAgent):
         if likely.any():
             return np.where(likely, mean, -np.inf)
         worth = np.empty(len(points))
-        worth[np.lexsort((costs.excess, -costs.kept))] = -np.arange(len(points))
+        kept = np.where(
+            costs.kept.max() < UNLIKELY, 0.0, costs.kept
+        )  # where none seems to keep them, all alike
+        worth[np.lexsort((costs.excess, -kept))] = -np.arange(len(points))
         return worth
 
     def posterior(self, observation: Floats) -> tuple[Floats, Floats]:
-        """Return mean and std of the reward at all arms, (A,) each, on a box at the points played so far."""
+        """Return mean and std of the reward at all arms, (A,) each, on a box at those played so far."""
         return self._moments(0, self._numbered(observation))
 
     def beliefs(self, observation: Floats) -> list[tuple[Floats, Floats]]:

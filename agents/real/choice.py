@@ -6,6 +6,7 @@ For regret:
 |---|---|---|
 | no published model | usual prior; half the likeliest, half three chains | either alone misleads |
 | published kernel | prior around it, mean and noise too | fitted to other problems, or the law's own |
+| a product of two | the roughest of their shapes, the lengths of each | lengths tell more than smoothness |
 | contexts | one model, data sets share what they share; no chains | levels differ between data sets |
 | changes | alarm by log-likelihoods, hyperparameters stay | a kernel outlives a change of the function |
 | | half of a usual segment counts as left | so much is left on average |
@@ -13,13 +14,13 @@ For regret:
 | delays | pending plays count in the std, fewer rounds to use | a play teaches only after its delay |
 | | plays at random until 3 are delivered | quick results are often the bad ones |
 | time is paid for | a running play costs at least its time so far | dear plays come last, see `running` |
-| a box | points of Sobol's sequence and the best plays, then ever closer around the best scores | `spaces` |
+| a box | Sobol's points and the best plays, then ever closer | a choice is as fine as the box, see `spaces` |
 
 Actions that are duels, outcomes that are clicks or counts, sums of rewards, moves with a price, costs that
 must be kept in every round from a safe seed, published noise profiles, noise of a larger std than the
 published prior's (no few hundred values refute that model, so its width explores) and kernels of another kind
-than a stationary one are played by the composed agent. Boxes of a published model too: there its width has
-less regret, as the model is right (docs/did-not-help.md).
+than stationary ones and their products are played by the composed agent. Boxes of a published model too:
+there its width has less regret (docs/did-not-help.md).
 
 Where the best at the end counts, for `Tuner`, the searches of scikit-learn and Optuna, and `optimise`:
 

@@ -152,7 +152,7 @@ class ImprovingAgent(Resumable, ChoosingAgent):
     def _searched(self, learner: NotedLearner | None) -> tuple[Floats, float]:
         """Return a point of the box, (d,), and its score: log EI where a model chooses."""
         if learner is None and (columns := self._likely) is not None:
-            likely = self._low + self._span * columns
+            likely = self._low + self._span * np.clip(columns, 0.0, 1.0)
             return self._searched_on(NearSurface(likely, self._span), likely[None])
         if learner is None:
             return self._searched_on(LevelSurface())

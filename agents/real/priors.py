@@ -103,7 +103,8 @@ def _group(arms: Floats, binary: Bools, start: int) -> list[int]:
     return []
 
 
-SMOOTHNESS: dict[float | None, str] = {1.5: "matern32", 2.5: "matern52", math.inf: "rbf"}
+SMOOTHNESS = {1.5: "matern32", 2.5: "matern52", math.inf: "rbf"}
+OTHER = -1.0  # smoothness of kernels of another kind
 LONGEST = 1e3  # sides; of features that do not matter
 NOISE_SPREAD = 2.0  # of the logarithm of a noise variance that is not known
 KNOWN = 0.1  # spread of the logarithm of a noise variance that is known
@@ -204,19 +205,24 @@ def _prior(
 def understood(kernel: Kernel, setting: Setting) -> tuple[Floats, str] | None:
     """Return length-scales, (D,), in sides of the box, and the shape of a kernel; None of another kind.
 
-    A kernel may be a product with constants, and of SE kernels, whose exponents add.
+    A kernel may be a product, with constants or of a kernel of contexts and one of arms. Exponents of SE
+    kernels add; a product that is not of SE kernels alone counts as the roughest of its shapes.
     """
     points = setting.decisions.points
     factors = _factors(kernel, np.arange(points.shape[1]))
-    nu = [math.inf if type(each) is RBF else each.nu if type(each) is Matern else None for each, _ in factors]
-    shape = SMOOTHNESS.get(nu[0]) if len({*nu}) == 1 else None
-    if shape is None or (len(factors) > 1 and shape != "rbf"):
+    shape = SMOOTHNESS.get(min((_smoothness(each) for each, _ in factors), default=OTHER))
+    if shape is None:
         return None
     precision, span = np.zeros(points.shape[1]), np.ptp(points, axis=0)
     for each, columns in factors:
         precision[columns] += np.broadcast_to(np.asarray(each.length_scale) ** -2.0, columns.shape)
     precision = precision * np.where(span > 0.0, span, 1.0) ** 2
     return np.minimum(1.0 / np.sqrt(np.maximum(precision, LONGEST**-2)), LONGEST), shape
+
+
+def _smoothness(kernel: Any) -> float:
+    """Return nu, infinite for an SE kernel, and less than all of them for a kernel of another kind."""
+    return math.inf if type(kernel) is RBF else kernel.nu if type(kernel) is Matern else OTHER
 
 
 def _factors(kernel: Any, columns: Ints) -> list[tuple[Any, Ints]]:

@@ -28,7 +28,6 @@ class RoundFacts(NamedTuple):
     use: float  # rounds in which that is expected to be of use
     budget: float | None  # what is left of it, without pending plays; None without one
     least: Floats | None = None  # of the pending plays' prices, (n,); None where nothing tells them
-    spread: int | None = None  # how many first points of a choice are all over the space; None for all
 
 
 class HorizonRule:
@@ -51,7 +50,7 @@ class HorizonRule:
             return self._score(first, found[0], self._outlay(found[1:], now.here, points), points, now)
 
         points = self._space.surveyed(now.here, posteriors, bound, rng)
-        now, asked = now._replace(spread=len(points)), [*self._learners[0].posteriors, *others]
+        asked = [*self._learners[0].posteriors, *others]
         pending = now.pending if self._parts.pending else None
         found = [each.at(points, pending) for each in asked]
         scored = self._scored(found, points, now)
@@ -95,7 +94,7 @@ class HorizonRule:
         if not self._has_costs:
             noise = posterior.noise_at(points)
             return self._parts.score(value, reward.mean + above, reward.variance, noise, now.use)
-        worth = exchange(value, costs, now.budget is not None, now.spread)
+        worth = exchange(value, costs, now.budget is not None, self._space.spread)
         plays = now.left
         if now.budget is not None:
             rest = max(now.budget - len(now.pending) * worth.price, 0.0)

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from bandit_envs.basics.arguments import require
 from bandit_envs.basics.types import Bools, Floats, Ints
 
 from ..agent.box_domain import in_box
@@ -38,6 +39,7 @@ class DecisionSpace(abc.ABC):
     parameters: Parameters
     num_contexts: int  # 1 where they are any of a box
     widths: Sequence[float] = ()  # sides, by which a choice looks ever closer around its best points
+    spread: int | None = None  # how many first points of a choice are all over the space; None for all
     earlier: tuple[EarlierTasks, Surrogate] | None = None  # and the model that knows of them
 
     def __init__(self, model: Model):
@@ -63,6 +65,9 @@ class DecisionSpace(abc.ABC):
     def number(self, here: Here, action: Any) -> int:
         """Return the number of the point that an action played."""
 
+    def keep(self) -> None:  # noqa: B027 (a set has all numbers)
+        """Let the latest `number` be of that point from now on."""
+
     @abc.abstractmethod
     def action(self, point: int) -> Any:
         """Return the action that plays a point."""
@@ -87,7 +92,10 @@ class DecisionSpace(abc.ABC):
 
     @abc.abstractmethod
     def asked(self, here: Here, actions: Any, name: str = "among") -> Ints:
-        """Return the points of some actions, (n,), None being all that have numbers; errors have the name."""
+        """Return the points of some actions, (n,), None being all arms, on a box those that were played.
+
+        Errors have the name.
+        """
 
 
 class ArmSpace(DecisionSpace):
@@ -166,7 +174,8 @@ class BoxSpace(DecisionSpace):
     def __init__(self, model: Model, by_column: bool):
         super().__init__(model)
         setting, corners = self.setting, Parameters.of(self.setting, by_column)
-        self._dim, self._mean = setting.dim, float(model.prior_mean)
+        low, high = setting.decisions.box
+        self._dim, self._wide, self._mean = setting.dim, high > low, float(model.prior_mean)
         self._shown, self._labels = corners.columns[::2, : -self._dim], corners.data_set[::2]
         self._of_any = setting.context_low is not None
         self.num_contexts = 1 if self._of_any else setting.decisions.num_contexts
@@ -190,14 +199,21 @@ class BoxSpace(DecisionSpace):
         if self.setting.known_costs is None:
             return None
         arms = self.setting.to_point(self._actions(points))
-        return self.setting.known_costs(np.hstack([np.tile(here.features, (len(arms), 1)), arms]))
+        pairs = np.hstack([np.tile(here.features, (len(arms), 1)), arms])
+        found = np.asarray(self.setting.known_costs(pairs), dtype=np.float64)
+        usable = found.shape == points.shape and np.isfinite(found).all() and (found > 0.0).all()
+        require(usable, "known_costs", "a function (n, dz + d) -> (n,) of positive numbers", found)
+        return found
 
     def number(self, here: Here, action: Any) -> int:
-        (row,) = self._rows(here, self._unit(np.asarray(action)[None], "action"))
-        label = self._labels[here.context]
-        found = self._numbers.setdefault(row.tobytes() + label.tobytes(), len(self._numbers))
-        self._write(here, slice(found, found + 1), row[None])
+        rows = self._rows(here, self._unit(np.asarray(action)[None], "action"))
+        self._latest = rows.tobytes() + self._labels[here.context].tobytes()
+        found = self._numbers.get(self._latest, len(self._numbers))
+        self._write(here, slice(found, found + 1), rows)
         return found
+
+    def keep(self) -> None:
+        self._numbers.setdefault(self._latest, len(self._numbers))
 
     def action(self, point: int) -> Floats:
         return self._actions(np.array([point]))[0]
@@ -216,7 +232,7 @@ class BoxSpace(DecisionSpace):
             assert low is not None
             assert high is not None
             shown = (here.features - low) / np.where(high > low, high - low, 1.0)
-        return np.hstack([np.broadcast_to(shown, (len(unit), len(shown))), unit])
+        return np.hstack([np.broadcast_to(shown, (len(unit), len(shown))), unit * self._wide])
 
     def _write(self, here: Here, numbers: slice, rows: Floats) -> None:
         own = self.parameters
@@ -238,7 +254,8 @@ class BoxSpace(DecisionSpace):
         return np.arange(numbers.start, numbers.stop)
 
     def first(self, here: Here, played: Collection[int], likely: Floats | None) -> Floats:
-        return 2.0 * (self._order[len(played) % FIRST] if likely is None else likely) - 1.0
+        unit = self._order[len(played) % FIRST] if likely is None else np.clip(likely, 0.0, 1.0)
+        return 2.0 * unit - 1.0
 
     def surveyed(
         self,
@@ -249,7 +266,7 @@ class BoxSpace(DecisionSpace):
     ) -> Ints:
         self._next = len(self._numbers)
         seen = posteriors[0].seen
-        count = SURVEYED * FULL // max(FULL, len(seen.point))
+        self.spread = count = SURVEYED * FULL // max(FULL, len(seen.point))
         everywhere = self._new(here, (sobol(self._dim, SURVEYED)[:count] + rng.random(self._dim)) % 1.0)
         best = seen.point[np.argsort(-seen.mean, kind="stable")[:PLAYED]]
         if self.setting.has_contexts:
@@ -261,10 +278,12 @@ class BoxSpace(DecisionSpace):
         return self._new(here, around(centre, width, rng))
 
     def asked(self, here: Here, actions: Any, name: str = "among") -> Ints:
-        if actions is None:
-            return np.arange(len(self._numbers))
-        self._next = len(self._numbers)
-        return self._new(here, self._unit(actions, name))
+        self._next = count = len(self._numbers)
+        if actions is not None:
+            return self._new(here, self._unit(actions, name))
+        if not self.setting.has_contexts:
+            return np.arange(count)
+        return self._new(here, self.parameters.columns[:count, -self._dim :])
 
 
 def space_of(model: Model, by_column: bool) -> DecisionSpace:

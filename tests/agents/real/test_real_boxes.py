@@ -178,12 +178,19 @@ def test_a_play_that_is_made_again_is_of_the_same_point():
     np.testing.assert_array_equal(agent.space.action(again), plays[4])
 
 
+def numbered(space, action, seen=SEEN) -> int:
+    """The number of an action that is played."""
+    number = space.number(space.here(seen), action)
+    space.keep()
+    return number
+
+
 @pytest.mark.parametrize("kind", CONTEXTS)
 def test_a_point_is_another_one_in_another_context(kind):
     setting = box(**CONTEXTS[kind])
     agent = run(setting, 0)[0]
     space, shown = agent.space, np.unique(observations(setting, 20), axis=0)
-    numbers = [space.number(space.here(each), [0.2, -0.4]) for each in (*shown, *shown)]
+    numbers = [numbered(space, [0.2, -0.4], each) for each in (*shown, *shown)]
     assert numbers == [*range(len(shown))] * 2
     columns, labels = space.parameters.columns[: len(shown)], space.parameters.data_set[: len(shown)]
     assert len(np.unique(np.column_stack([columns, labels]), axis=0)) == len(shown)
@@ -197,7 +204,7 @@ def test_points_keep_their_features_as_room_is_made_for_others():
     agent.reset(0)
     space: BoxSpace = agent.space  # type: ignore[attr-defined]
     actions = np.random.default_rng(2).uniform(-1.0, 1.0, size=(2 * ROOM + 7, 2))
-    numbers = [space.number(space.here(SEEN), each) for each in actions]
+    numbers = [numbered(space, each) for each in actions]
     assert numbers == [*range(len(actions))]
     np.testing.assert_allclose(space.parameters.columns[numbers], (actions + 1.0) / 2.0)
 
@@ -217,6 +224,62 @@ def test_earlier_tasks_are_known_at_every_point_of_a_choice():
     told = agent.spec.reward.earlier
     np.testing.assert_allclose(told[:8], tasks.means((plays + 1.0) / 2.0), rtol=1e-9)
     np.testing.assert_allclose(told[8 : 8 + ROOM], tasks.means(agent.space.parameters.columns[8 : 8 + ROOM]))
+
+
+def test_earlier_results_outside_the_box_call_for_its_nearest_point():
+    like = [(3.0 * each, -np.square(3.0 * each - 2.0).sum(axis=1)) for each in PREDICTABLE]
+    assert EarlierTasks.of(like, *sides(box())) is not None
+    for goal in ("regret", "best"):
+        agent: Any = agents.make("gp-agent", box(), like=like, goal=goal)
+        agent.reset(0)
+        np.testing.assert_array_equal(agent.act(SEEN), [1.0, 1.0])
+
+
+def test_a_side_without_width_is_no_side():
+    agent, _ = run(
+        box((0.0, 3.0, 0.0), (1.0, 3.0, 1.0)), 12, reward=lambda _, action, seen: -(action[0] ** 2)
+    )
+    known = [agent.believed(SEEN, [0.3, middle, -0.2]) for middle in (-1.0, 0.0, 1.0)]
+    assert known[0] == known[1] == known[2]
+
+
+def test_a_play_that_is_refused_leaves_no_point():
+    agent, _ = run(box(), 6)
+    with pytest.raises(ValueError, match="feedback"):
+        agent.update(SEEN, [0.1, 0.2], 0.0, delivery(3, np.array([3]), np.ones(1), np.empty((1, 0)), 0))
+    assert len(agent.posterior(SEEN)[0]) == 6
+
+
+@pytest.mark.parametrize("kind", CONTEXTS)
+def test_beliefs_at_played_points_are_those_of_the_observed_context(kind):
+    setting = box(**CONTEXTS[kind])
+    agent, plays = run(setting, 8)
+    for seen in observations(setting, 3):
+        mean, std = agent.posterior(seen)
+        for place, action in enumerate(plays):
+            expected = agent.believed(seen, action)
+            np.testing.assert_allclose([mean[place], std[place]], np.ravel(expected), rtol=1e-9)
+
+
+@pytest.mark.parametrize("wrong", [np.zeros(2), -1.0, np.nan], ids=str)
+def test_published_prices_that_are_none_are_refused_by_name(wrong):
+    setting = box(
+        budget=9.0, known_costs=lambda points: np.full(len(points), wrong) if np.ndim(wrong) == 0 else wrong
+    )
+    with pytest.raises(ValueError, match="known_costs must be a function"):
+        run(setting, 8)
+
+
+def test_where_nothing_keeps_the_limit_the_least_excess_is_recommended():
+    """Costs of 5 + x: of probabilities that are all nothing, none counts."""
+    setting = box(num_constraints=1)
+    agent: Any = agents.make("gp-agent", setting)
+    agent.reset(0)
+    for t in range(10):
+        action = agent.act(SEEN)
+        cost = np.array([[5.0 + action[0]]])
+        agent.update(SEEN, action, 0.0, delivery(t, np.array([t]), np.array([action[1]]), cost, 0))
+    assert agent.recommend().action[0] < -0.7
 
 
 def test_under_a_limit_it_plays_where_the_limit_is_kept():

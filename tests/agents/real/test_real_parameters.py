@@ -13,6 +13,7 @@ from sklearn.gaussian_process.kernels import (
     DotProduct,
     Matern,
     RationalQuadratic,
+    WhiteKernel,
 )
 
 from agents.model.model import Model
@@ -109,6 +110,14 @@ def test_the_correlation_of_what_is_understood_is_the_kernel():
     np.testing.assert_allclose(SHAPES[shape].value(square), kernel(ARMS), atol=1e-12)
 
 
+def test_a_product_of_several_kinds_counts_as_the_roughest_with_the_lengths_of_each():
+    smooth, rough = OnColumns(RBF(0.5), (0,)), OnColumns(Matern(2.0, nu=2.5), (1,))
+    scales, shape = understood(smooth * rough, SETTING)
+    assert shape == "matern52"
+    np.testing.assert_allclose(scales, [0.5, 0.5])
+    assert understood(smooth * rough * Matern(1.0, nu=1.5), SETTING)[1] == "matern32"
+
+
 @pytest.mark.parametrize("data_sets", [1, 3])
 def test_priors_have_a_number_a_hyperparameter(data_sets):
     of = parameters(data_sets)
@@ -203,7 +212,8 @@ def test_a_feature_without_influence_has_a_long_scale():
     "kernel",
     [
         *(DotProduct(), RationalQuadratic(), Matern(0.5, nu=0.5), RBF(0.5) + RBF(0.1), RBF(0.5) ** 2.0),
-        *(Matern(0.5, nu=2.5) * Matern(0.5, nu=2.5), RBF(0.5) * DotProduct(), ConstantKernel(2.0)),
+        *(RBF(0.5) * Matern(0.5, nu=0.5), RBF(0.5) * DotProduct(), RBF(0.5) * (RBF(0.5) + Matern(0.5))),
+        *(RBF(0.5) * WhiteKernel(0.1), ConstantKernel(2.0)),
     ],
     ids=str,
 )
