@@ -160,7 +160,7 @@ class ArmSpace(DecisionSpace):
 
 
 FIRST = 1024  # points of Sobol's sequence from which first plays are taken
-SURVEYED, FULL = 1024, 256  # a choice; fewer where more points were played, as each then takes longer
+SURVEYED, FULL = 256, 256  # a choice; fewer where more points were played, as each then takes longer
 PLAYED = 256  # of these the best, in any context
 BEST, EACH = 4, 12  # points around which a choice looks closer, and new ones around each
 ROOM = 2048  # points that have room at first
