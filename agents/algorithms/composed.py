@@ -133,9 +133,7 @@ def gp_agent(
     model = suited(setting, given) if parts_left_out and goal == REGRET else None
     if model is not None:
         return real_agent(model, publishes(setting, given), num_trials, of_real, earlier)
-    composed = (
-        "where the agent is composed, as with a rule or a box whose model is known; see `agents.real.choice`"
-    )
+    composed = "where the agent is composed; `agents.real.choice` says where, and why"
     require(not parts, "parts", f"left out {'for the best at the end' if goal == BEST else composed}", parts)
     if goal == BEST:
         return _improving(setting, parts_left_out, given, num_trials, earlier)

@@ -85,7 +85,8 @@ class RealAgent(ArmAgent):
         here = self.space.here(observation, self.available()[0])
         uniform = self.tie_breaker()
         if self._begins:
-            return self.space.first(here, self._tried, self._likely)
+            likely = None if self._earlier is None else self._earlier.called_for(self.round)
+            return self.space.first(here, self._tried, likely)
         self._learn(self.record.count)
         points, scores = self.rule(self._round(here), self._search)
         if self.rule.likeliest is not None:
@@ -119,13 +120,6 @@ class RealAgent(ArmAgent):
         if self.record.count < (ENOUGH if patient else 1):
             return True
         return self.spec.costs is None and self.round < self.num_first
-
-    @property
-    def _likely(self) -> Floats | None:
-        """The point that earlier tasks call for in this first round; None in every other one, (D,)."""
-        if self._earlier is None or self.round % 2:
-            return None
-        return self._earlier.best(self.round // 2)
 
     def _learn(self, count: int) -> None:
         """Take the values so far; hyperparameters are learnt where that is due after `count` of them."""

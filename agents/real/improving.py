@@ -178,9 +178,9 @@ class ImprovingAgent(Resumable, ChoosingAgent):
     @property
     def _likely(self) -> Floats | None:
         """The point that earlier tasks call for in this first round; None in every other one, (D,)."""
-        if self._earlier is None or self.round >= FIRST or self.round % 2:
+        if self._earlier is None or self.round >= FIRST:
             return None
-        return self._earlier.best(self.round // 2)
+        return self._earlier.called_for(self.round)
 
     def _unit(self, points: Floats) -> Floats:
         return (points - self._low) / self._span

@@ -22,7 +22,9 @@ from .priors import Parameters
 from .shortlist import Shortlist, spread_out
 from .surrogate import Surrogate
 
-Bound = Callable[[Sequence[Predicted], Ints], Floats]  # scores of points, (n,), from what is known of them
+Posteriors = Sequence[SurrogatePosterior]  # of each quantity
+# Scores of points, (n,), from what is known of them, by which a large set is cut; a box needs none.
+Bound = Callable[[Sequence[Predicted], Ints], Floats] | None
 
 
 class Here(NamedTuple):
@@ -77,18 +79,12 @@ class DecisionSpace(abc.ABC):
         """Return the action of a first play, that was not played yet, the nearest to a likely one, (D,)."""
 
     @abc.abstractmethod
-    def surveyed(
-        self,
-        here: Here,
-        posteriors: Sequence[SurrogatePosterior],
-        bound: Bound | None,
-        rng: np.random.Generator,
-    ) -> Ints:
+    def surveyed(self, here: Here, posteriors: Posteriors, bound: Bound, rng: np.random.Generator) -> Ints:
         """Return points to choose from, (n,)."""
 
-    @abc.abstractmethod
     def around(self, here: Here, points: Ints, width: float, rng: np.random.Generator) -> Ints:
-        """Return new points around some, (n,)."""
+        """Return new points around some, (n,): none of a set, which has no `widths`."""
+        return points[:0]
 
     @abc.abstractmethod
     def asked(self, here: Here, actions: Any, name: str = "among") -> Ints:
@@ -141,19 +137,10 @@ class ArmSpace(DecisionSpace):
         arm = next(fresh, None)
         return int(self._rng.choice(here.offered.nonzero()[0])) if arm is None else arm
 
-    def surveyed(
-        self,
-        here: Here,
-        posteriors: Sequence[SurrogatePosterior],
-        bound: Bound | None,
-        rng: np.random.Generator,
-    ) -> Ints:
+    def surveyed(self, here: Here, posteriors: Posteriors, bound: Bound, rng: np.random.Generator) -> Ints:
         assert bound is not None
         assert here.offered is not None
         return self.asked(here, self._shortlist.among(here.context, here.offered, posteriors, bound))
-
-    def around(self, here: Here, points: Ints, width: float, rng: np.random.Generator) -> Ints:
-        return points[:0]
 
     def asked(self, here: Here, actions: Any, name: str = "among") -> Ints:
         return here.context * self._num_arms + arms_among(actions, self._num_arms, name)
@@ -257,13 +244,7 @@ class BoxSpace(DecisionSpace):
         unit = self._order[len(played) % FIRST] if likely is None else np.clip(likely, 0.0, 1.0)
         return 2.0 * unit - 1.0
 
-    def surveyed(
-        self,
-        here: Here,
-        posteriors: Sequence[SurrogatePosterior],
-        bound: Bound | None,
-        rng: np.random.Generator,
-    ) -> Ints:
+    def surveyed(self, here: Here, posteriors: Posteriors, bound: Bound, rng: np.random.Generator) -> Ints:
         self._next = len(self._numbers)
         seen = posteriors[0].seen
         self.spread = count = SURVEYED * FULL // max(FULL, len(seen.point))
