@@ -257,9 +257,7 @@ class RealAgent(ArmAgent):
         if likely.any():
             return np.where(likely, mean, -np.inf)
         worth = np.empty(len(points))
-        kept = np.where(
-            costs.kept.max() < UNLIKELY, 0.0, costs.kept
-        )  # where none seems to keep them, all alike
+        kept = costs.kept * (costs.kept.max() >= UNLIKELY)  # where none seems to keep them, all alike
         worth[np.lexsort((costs.excess, -kept))] = -np.arange(len(points))
         return worth
 

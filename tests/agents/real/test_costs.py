@@ -73,6 +73,13 @@ def test_rates_are_those_of_the_formula(costs):
     assert (free.rate, free.best, free.violation) == (0.0, 3.0, pytest.approx(0.75 / 0.6))
 
 
+def test_the_price_of_violations_is_a_mean_over_the_arms_that_are_spread(costs):
+    now = np.array([1.0, 3.0, 5.0, 2.0])
+    found = exchange(now, costs, budgeted=False, spread=2)
+    assert found.violation == pytest.approx(1.0 / 0.2)  # gaps of 2 and 0, excesses of .1 and .3
+    assert found.best == exchange(now, costs, budgeted=False).best
+
+
 def test_violations_have_a_price_where_every_other_arm_earns_more(costs):
     """A round may then lose nothing, and violations would be free."""
     kept = costs._replace(kept=np.array([0.9, 0.1, 0.0, 0.2]), excess=np.array([0.0, 1.0, 2.0, 0.5]))

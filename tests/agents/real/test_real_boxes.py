@@ -11,6 +11,7 @@ from real_cases import SEEN
 import agents
 from agents.real.agent import RealAgent
 from agents.real.earlier import EarlierTasks, sides
+from agents.real.horizon import Outlay
 from agents.real.spaces import ROOM, BoxSpace
 from bandit_envs import Setting
 from bandit_envs.laws.delays import PoissonDelay
@@ -139,6 +140,7 @@ def test_the_best_point_of_a_long_list_is_recommended_as_it_was_given():
     assert found.mean >= each.max()
     best = among[::50][each.argmax()]
     np.testing.assert_array_equal(agent.recommend(among=among[::50]).action, best)
+    np.testing.assert_array_equal(agent.recommend(among=[[1e-20, 0.6]]).action, [1e-20, 0.6])
     with pytest.raises(ValueError, match=r"among must be 2 numbers in \[-1, 1\]"):
         agent.recommend(among=[[0.1, 0.2, 0.3]])
     with pytest.raises(ValueError, match="action must be finite"):
@@ -270,24 +272,24 @@ def test_published_prices_that_are_none_are_refused_by_name(wrong):
         run(setting, 8)
 
 
-def test_where_nothing_keeps_the_limit_the_least_excess_is_recommended():
-    """Costs of 5 + x: of probabilities that are all nothing, none counts."""
-    setting = box(num_constraints=1)
-    agent: Any = agents.make("gp-agent", setting)
-    agent.reset(0)
-    for t in range(10):
-        action = agent.act(SEEN)
-        cost = np.array([[5.0 + action[0]]])
-        agent.update(SEEN, action, 0.0, delivery(t, np.array([t]), np.array([action[1]]), cost, 0))
-    assert agent.recommend().action[0] < -0.7
+def test_where_nothing_keeps_the_limit_the_least_excess_is_recommended(monkeypatch):
+    """Of probabilities that are all nothing, none counts."""
+    agent, _ = run(box(num_constraints=1), 6)
+    known = Outlay(np.array([1e-176, 1e-180]), np.array([6.0, 4.0]), np.ones(2), np.ones(2), [])
+    monkeypatch.setattr(agent.rule, "costs", lambda here, points: known)
+    among = np.array([[0.9, 0.9], [-0.9, 0.9]])
+    np.testing.assert_array_equal(agent.recommend(among=among).action, among[1])
+    known = known._replace(kept=np.array([0.2, 0.1]))
+    np.testing.assert_array_equal(agent.recommend(among=among).action, among[0])
 
 
 def test_under_a_limit_it_plays_where_the_limit_is_kept():
     """The cost is the first coordinate, in [-1, 1], and the peak of the rewards violates it."""
     reward = lambda setting, action, seen: float(-((action[0] - 0.5) ** 2) - action[1] ** 2)  # noqa: E731
-    _, plays = run(box(num_constraints=1, horizon=60), 50, reward=reward)
+    agent, plays = run(box(num_constraints=1, horizon=60), 50, reward=reward)
     assert plays[-10:, 0].max() < 0.05
     assert plays[-10:, 0].mean() > -0.3
+    assert -0.3 < agent.recommend().action[0] < 0.05
 
 
 def test_published_prices_are_those_of_the_box_s_own_units():

@@ -8,6 +8,7 @@ from players import ask_and_tell
 
 from agents import Categorical, Integer, Linear, Log, Tuner
 from agents.real.choice import BEST, LEARNING
+from agents.tuning.availability import SAME
 from agents.tuning.feasibility import BESIDE, FeasibilityFilter, NothingLeft, runs
 
 SQUARE = {"x": Linear(0, 1), "y": Linear(0, 1)}
@@ -298,3 +299,11 @@ def test_questions_have_no_unit(space, unit, shift):
     other = tuned(lambda **parameters: unit * f(**parameters) + shift, space, 14)
     for one, two in zip(plain.experiments, other.experiments, strict=True):
         assert list(one.parameters.values()) == pytest.approx(list(two.parameters.values()), abs=1e-4)
+
+
+def test_points_that_were_tried_are_those_within_a_rounding_of_one():
+    judge, tried = FeasibilityFilter(Tuner(SQUARE).plan.parameters), np.array([[0.25, 0.5], [0.75, 0.5]])
+    judge.set(None, np.zeros(0), 0.0, over=tried)
+    near = tried + np.array([0.9 * SAME, -0.9 * SAME])
+    far = tried + np.array([0.0, 1.1 * SAME])
+    np.testing.assert_array_equal(judge.chance(np.vstack([tried, near, far])), [-1.0] * 4 + [1.0] * 2)
